@@ -1,0 +1,273 @@
+package control
+
+import "time"
+
+// Interval is a share with its 95% confidence interval.
+type Interval struct {
+	Mean    Value   // Σw / Σ(w+h); 0 when samples exist but nobody was there; absent without samples
+	Low     Value   // absent, like High, with fewer than 10 batches
+	High    Value   // 0..1
+	Batches int     // batches with samples behind the interval
+	Samples int     // samples in the span
+	SpanS   float64 // seconds from the start of the oldest batch with samples to the end of the newest
+}
+
+// The shape of a window. Two rings keep it small: a fine one for the short
+// spans a controller grows on and a coarse one for the long calm it shrinks on.
+const (
+	fineSlots   = 128
+	coarseSlots = 128
+	// maxGap is the number of batches without a call after which an idle
+	// window forgets what came before.
+	maxGap = 8
+)
+
+// cell is what one batch saw.
+type cell struct {
+	wait, hold float32 // Σw, Σh over the samples
+	samples    uint32
+}
+
+func (c *cell) add(o cell) {
+	c.wait += o.wait
+	c.hold += o.hold
+	c.samples += o.samples
+}
+
+// ring keeps the newest slots cells of one length. Slot i of time is the span
+// (i·step, (i+1)·step] since the Unix epoch; it lies at i mod slots.
+type ring struct {
+	step  time.Duration
+	cells []cell // nil until somebody was there
+	head  int64  // newest slot written
+}
+
+func slotOf(at time.Time, step time.Duration) int64 {
+	n := at.UnixNano() - 1 // a sample at a boundary belongs to the batch it ends
+	i := n / int64(step)
+	if n < 0 && n%int64(step) != 0 {
+		i--
+	}
+	return i
+}
+
+func (r *ring) place(slot int64) *cell {
+	n := int64(len(r.cells))
+	i := slot % n
+	if i < 0 {
+		i += n
+	}
+	return &r.cells[i]
+}
+
+// put adds c to its slot. A slot older than the ring is dropped, a slot ahead
+// of the head clears everything between.
+func (r *ring) put(slot int64, c cell) {
+	n := int64(len(r.cells))
+	switch {
+	case slot <= r.head-n:
+		return
+	case slot > r.head:
+		if slot-r.head >= n {
+			clear(r.cells)
+		} else {
+			for i := r.head + 1; i <= slot; i++ {
+				*r.place(i) = cell{}
+			}
+		}
+		r.head = slot
+	}
+	r.place(slot).add(c)
+}
+
+func (r *ring) get(slot int64) cell {
+	if slot > r.head || slot <= r.head-int64(len(r.cells)) {
+		return cell{}
+	}
+	return *r.place(slot)
+}
+
+// Window keeps the waiting and holding sessions of one queue over a rolling
+// span and estimates its wait share from them.
+//
+// Its memory is bounded (about 3 KB) and a queue at which nobody is ever seen
+// takes none of it: as long as every sample is empty the window is three
+// numbers. Add allocates only when somebody shows up after a whole span
+// without anybody.
+//
+// A Window is not safe for concurrent use.
+type Window struct {
+	span, batch  time.Duration
+	fine, coarse ring
+	busyAt       time.Time // newest sample at which somebody was there
+
+	// The idle form: samples of an empty queue, evenly spread over (from, to].
+	from, to time.Time
+	idle     int
+}
+
+// NewWindow makes a window over span that tells batches of the given length
+// apart. Spans of up to 128 batches are estimated at that length, longer ones
+// from batches of 1/128 of the span. Lengths that make no sense (zero,
+// negative, a batch longer than the span) become the nearest that do.
+func NewWindow(span, batch time.Duration) *Window {
+	batch = max(batch, time.Millisecond)
+	span = max(span, batch)
+	step := (span + coarseSlots*batch - 1) / (coarseSlots * batch) * batch
+	return &Window{
+		span: span, batch: batch,
+		fine:   ring{step: batch},
+		coarse: ring{step: step},
+	}
+}
+
+// Add records the sums of waiting and holding sessions over samples that ended
+// at the given time. Calls may repeat a time; one that is older than the
+// window is ignored, one without samples says nothing.
+func (w *Window) Add(at time.Time, waiting, holding float64, samples int) {
+	if samples <= 0 {
+		return
+	}
+	c := cell{wait: float32(max(waiting, 0)), hold: float32(max(holding, 0)), samples: uint32(samples)}
+	if c.wait == 0 && c.hold == 0 {
+		if w.fine.cells == nil || at.Sub(w.busyAt) > w.span+w.coarse.step {
+			w.addIdle(at, samples)
+			return
+		}
+	} else {
+		w.open(at)
+		if at.After(w.busyAt) {
+			w.busyAt = at
+		}
+	}
+	w.fine.put(slotOf(at, w.fine.step), c)
+	w.coarse.put(slotOf(at, w.coarse.step), c)
+}
+
+// addIdle lengthens the idle run. After a gap the run starts anew: an empty
+// queue may look less observed than it was, never more.
+func (w *Window) addIdle(at time.Time, samples int) {
+	if w.fine.cells != nil { // a whole span without anybody: back to the idle form
+		w.from, w.to, w.idle = at.Add(-w.span), at, w.count(at)
+		w.fine.cells, w.coarse.cells = nil, nil
+	}
+	if w.idle == 0 || at.Sub(w.to) > maxGap*w.coarse.step || at.Before(w.from) {
+		w.from, w.to, w.idle = at, at, 0
+	}
+	if w.from.Equal(w.to) && at.After(w.to) { // the second call tells how long the first one's samples took
+		w.from = w.to.Add(-at.Sub(w.to))
+	}
+	w.idle += samples
+	if at.After(w.to) {
+		w.to = at
+	}
+	if long := w.to.Sub(w.from); long > w.span {
+		w.idle = int(float64(w.idle) * float64(w.span) / float64(long))
+		w.from = w.to.Add(-w.span)
+	}
+}
+
+func (w *Window) count(at time.Time) int {
+	n, head := 0, slotOf(at, w.coarse.step)
+	for i := head - int64(w.span/w.coarse.step) + 1; i <= head; i++ {
+		n += int(w.coarse.get(i).samples)
+	}
+	return n
+}
+
+// open turns the idle form into rings, the idle samples spread over them.
+func (w *Window) open(at time.Time) {
+	if w.fine.cells != nil {
+		return
+	}
+	w.fine.cells, w.coarse.cells = make([]cell, fineSlots), make([]cell, coarseSlots)
+	for _, r := range []*ring{&w.fine, &w.coarse} {
+		r.head = slotOf(at, r.step)
+		if w.idle == 0 {
+			continue
+		}
+		last := slotOf(w.to, r.step)
+		first := max(slotOf(w.from, r.step)+1, r.head-int64(len(r.cells))+1)
+		each := float64(w.idle) * float64(r.step) / float64(max(w.to.Sub(w.from), r.step))
+		for i := first; i <= last && i <= r.head; i++ {
+			n := int(each*float64(i-first+1)) - int(each*float64(i-first))
+			r.place(i).samples = uint32(n)
+		}
+	}
+	w.idle = 0
+}
+
+// Reset forgets everything.
+func (w *Window) Reset() {
+	*w = Window{span: w.span, batch: w.batch, fine: ring{step: w.fine.step}, coarse: ring{step: w.coarse.step}}
+}
+
+// Share estimates the wait share over the span that ends at now. The newest
+// batch may be unfinished.
+func (w *Window) Share(now time.Time, span time.Duration) Interval {
+	span = min(max(span, w.batch), w.span)
+	if w.fine.cells == nil {
+		return w.idleShare(now, span)
+	}
+	r := &w.fine
+	if span > fineSlots*w.batch {
+		r = &w.coarse
+	}
+	slots := int64((span + r.step/2) / r.step)
+	head := slotOf(now, r.step)
+	var buf [fineSlots + 1]cell
+	seq := buf[:0]
+	out, oldest, newest := Interval{}, int64(0), int64(0)
+	for i := head - max(slots, 1) + 1; i <= head; i++ {
+		c := r.get(i)
+		if c.samples == 0 {
+			continue
+		}
+		if len(seq) == 0 {
+			oldest = i
+		}
+		newest = i
+		out.Samples += int(c.samples)
+		if len(seq) < cap(seq) {
+			seq = append(seq, c)
+		}
+	}
+	if len(seq) == 0 {
+		return out
+	}
+	out.SpanS = (time.Duration(newest-oldest+1) * r.step).Seconds()
+	out.estimate(seq)
+	return out
+}
+
+// idleShare answers for a window in its idle form: the overlap of the span
+// with the idle run.
+func (w *Window) idleShare(now time.Time, span time.Duration) Interval {
+	from, to, began := now.Add(-span), now, w.from
+	if began.Equal(w.to) { // one call so far: a batch at most
+		began = w.to.Add(-w.batch)
+	}
+	if began.After(from) {
+		from = began
+	}
+	if w.to.Before(to) {
+		to = w.to
+	}
+	over := to.Sub(from)
+	if w.idle == 0 || over <= 0 {
+		return Interval{}
+	}
+	run := max(w.to.Sub(began), 1)
+	out := Interval{SpanS: over.Seconds(), Samples: max(1, int(float64(w.idle)*float64(over)/float64(run)+0.5))}
+	step := w.batch
+	if span > fineSlots*w.batch {
+		step = w.coarse.step
+	}
+	n := min(max(1, int((over+step/2)/step)), out.Samples)
+	var buf [fineSlots + 1]cell
+	for i := range buf[:min(n, len(buf))] {
+		buf[i].samples = 1
+	}
+	out.estimate(buf[:min(n, len(buf))])
+	return out
+}
