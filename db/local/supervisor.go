@@ -1,0 +1,128 @@
+package local
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+//go:embed supervise.sh
+var superviseScript string
+
+// supervisor is the shell that owns the processes of one server. It outlives us
+// by as long as it needs to clear up: when our end of its standard input closes,
+// by Stop or because we died, it stops PostgreSQL and removes the folder.
+type supervisor struct {
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	done chan struct{} // closed when the shell and whatever it wrote are through
+
+	mu    sync.Mutex
+	ended chan int      // one exit code of the command last begun; replaced by begin
+	still chan struct{} // closed by "stopped"; replaced by halt
+}
+
+// supervise starts the shell. lock is a locked file: shell and PostgreSQL inherit
+// it, so the lock is held exactly as long as one of them lives.
+func supervise(b Binaries, who account, folder string, keep bool, lock *os.File) (*supervisor, error) {
+	fate := "remove"
+	if keep {
+		fate = "keep"
+	}
+	cmd := exec.Command("/bin/sh", "-c", superviseScript, "shardpilot-postgres",
+		folder, fate, b.Dir+"/initdb", b.Dir+"/postgres")
+	cmd.Dir = "/"
+	cmd.Env = environment(b)
+	cmd.SysProcAttr = who.attributes()
+	// The script reads words on fd 3, so the lock is moved above it by a spare.
+	cmd.ExtraFiles = []*os.File{lock, lock}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start /bin/sh: %w", err)
+	}
+	s := &supervisor{cmd: cmd, in: in, done: make(chan struct{})}
+	go s.listen(out)
+	return s, nil
+}
+
+// listen turns the shell's words into channels until it says no more.
+func (s *supervisor) listen(out io.Reader) {
+	defer close(s.done)
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		word, rest, _ := strings.Cut(lines.Text(), " ")
+		s.mu.Lock()
+		switch {
+		case word == "ended" && s.ended != nil:
+			code, err := strconv.Atoi(rest)
+			if err != nil {
+				code = -1
+			}
+			s.ended <- code // has room: one command is begun at a time
+			s.ended = nil
+		case word == "stopped" && s.still != nil:
+			close(s.still)
+			s.still = nil
+		}
+		s.mu.Unlock()
+	}
+	// The exit code says nothing: what matters was in the words.
+	_ = s.cmd.Wait()
+}
+
+// begin runs init or start. The channel gets the exit code when that is over.
+func (s *supervisor) begin(word string) (<-chan int, error) {
+	ended := make(chan int, 1)
+	s.mu.Lock()
+	s.ended = ended
+	s.mu.Unlock()
+	_, err := io.WriteString(s.in, word+"\n")
+	return ended, err
+}
+
+// halt stops what runs, by stop or crash, and returns when nothing runs any more.
+func (s *supervisor) halt(ctx context.Context, word string) error {
+	still := make(chan struct{})
+	s.mu.Lock()
+	s.still = still
+	s.mu.Unlock()
+	if _, err := io.WriteString(s.in, word+"\n"); err != nil {
+		return fmt.Errorf("the process that watches over PostgreSQL is gone: %w", err)
+	}
+	select {
+	case <-still:
+		return nil
+	case <-s.done:
+		return fmt.Errorf("the process that watches over PostgreSQL is gone")
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// leave lets go of the shell and waits until it has cleared up.
+func (s *supervisor) leave(limit time.Duration) error {
+	_ = s.in.Close() // twice is harmless
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case <-s.done:
+		return nil
+	case <-timer.C:
+		return fmt.Errorf("PostgreSQL did not stop within %v", limit)
+	}
+}
