@@ -1,0 +1,6 @@
+package control
+
+const (
+	historySize = 16
+	budgetSize  = 64
+)
