@@ -1,0 +1,6 @@
+-- Makes a claim head that is missing. Needs INSERT and SELECT, and CREATE on the
+-- schema for the sequence.
+INSERT INTO queue_claim_heads (queue, priority, enqueue_shard)
+SELECT $1, $2::smallint, $3::smallint
+ WHERE NOT EXISTS (SELECT FROM queue_claim_heads
+                    WHERE queue = $1 AND priority = $2::smallint AND enqueue_shard = $3::smallint)

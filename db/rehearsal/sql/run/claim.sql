@@ -1,0 +1,2 @@
+-- Claims jobs for a worker.
+SELECT rehearsal_claim($1, $2, $3)
