@@ -1,0 +1,162 @@
+package tui
+
+import (
+	"time"
+
+	"shardpilot/control"
+)
+
+// decisionLines says in at most n lines what the controller wants with a queue.
+func (m *Model) decisionLines(r row, w, n int) []line {
+	d := r.decision
+	if d == nil {
+		return []line{text(roleFaint, "watched only: nothing decides about this queue")}
+	}
+	var l line
+	l.add(decisionRole(d), m.actionSign(d.Action)+" "+m.verb(d)+" ")
+	l.add(roleDim, m.memory.words(string(d.Reason)))
+	lines := []line{l}
+	if rest := n - 1; rest > 0 {
+		for _, s := range wrap(safe(d.Detail, m.g.ascii), w-2, rest, m.g.dots) {
+			lines = append(lines, text(roleText, "  "+s))
+		}
+	}
+	return lines
+}
+
+func decisionRole(d *control.Decision) role {
+	switch {
+	case d.Pending:
+		return roleWarn
+	case d.Action != control.ActionHold:
+		return roleAccent
+	}
+	return roleText
+}
+
+func (m *Model) verb(d *control.Decision) string {
+	s := string(d.Action)
+	switch d.Action {
+	case control.ActionGrow:
+		s = "raise"
+	case control.ActionShrink:
+		s = "lower"
+	}
+	s = safe(s, m.g.ascii)
+	if d.From != d.To {
+		s += " " + m.memory.steps(d.From, d.To)
+	} else if d.From > 0 {
+		s += " at " + shardCount(d.From)
+	}
+	return s
+}
+
+// decisionPane is the present decision: why, what is in the way and how far
+// each is from giving way, what a step would bring.
+func (m *Model) decisionPane(r row, w int) []line {
+	d := r.decision
+	if d == nil {
+		return append([]line{section("Decision", "", w, m.g)}, m.decisionLines(r, w, 1)...)
+	}
+	var lines []line
+	if d.Pending {
+		lines = append(lines, m.pendingCard(d, w)...)
+	}
+	lines = append(lines, section("Decision", m.memory.words(string(d.Mode)), w, m.g))
+	var l line
+	l.add(decisionRole(d), m.actionSign(d.Action)+" "+m.verb(d))
+	l.add(roleDim, "  "+m.memory.words(string(d.Reason)))
+	lines = append(lines, l)
+	for _, s := range wrap(safe(d.Detail, m.g.ascii), w-2, 3, m.g.dots) {
+		lines = append(lines, text(roleText, "  "+s))
+	}
+	if d.PredictedGain.OK() {
+		var p line
+		p.add(roleDim, "  a step is predicted to bring ").add(roleStrong, gain(d.PredictedGain, m.g.times))
+		lines = append(lines, p)
+	}
+	if !d.Next.IsZero() {
+		lines = append(lines, text(roleDim, "  next step not before "+m.until(d.Next)))
+	}
+	if len(d.Blockers) > 0 {
+		lines = append(lines, section("In the way", plural(len(d.Blockers), "rule"), w, m.g))
+		for _, b := range d.Blockers {
+			lines = append(lines, m.blockerLines(b, w)...)
+		}
+	}
+	return append(lines, m.pastLines(r, w, 4)...)
+}
+
+func (m *Model) blockerLines(b control.Blocker, w int) []line {
+	var l line
+	l.add(roleWarn, m.g.sep+" ").add(roleText, m.memory.words(string(b.Rule)))
+	if !b.Until.IsZero() {
+		l.add(roleDim, " until "+m.until(b.Until))
+	}
+	lines := []line{l}
+	if detail := safe(b.Detail, m.g.ascii); detail != "" {
+		if l.w+2+width(detail) <= w {
+			lines[0].add(roleDim, "  "+detail)
+		} else {
+			for _, s := range wrap(detail, w-2, 2, m.g.dots) {
+				lines = append(lines, text(roleDim, "  "+s))
+			}
+		}
+	}
+	return lines
+}
+
+// until prints a time and how far off it is by the server's clock.
+func (m *Model) until(t time.Time) string {
+	s := t.In(m.opt.Now().Location()).Format("15:04:05 MST")
+	if left := t.Sub(m.clock()); left > 0 {
+		s += " (in " + age(left) + ")"
+	}
+	return s
+}
+
+// pendingCard is a step that waits for a hand, with what it rests on.
+func (m *Model) pendingCard(d *control.Decision, w int) []line {
+	lines := []line{section(m.g.pending+" Pending step", "", w, m.g)}
+	var l line
+	l.add(roleWarn, m.actionSign(d.Action)+" "+m.verb(d))
+	if d.PredictedGain.OK() {
+		l.add(roleDim, "  predicted ").add(roleStrong, gain(d.PredictedGain, m.g.times))
+	}
+	lines = append(lines, l)
+	e := d.Evidence
+	var a line
+	a.add(roleDim, "  share ").add(roleText, percent(e.Share))
+	if e.ShareLow.OK() && e.ShareHigh.OK() {
+		a.add(roleDim, " in "+percent(e.ShareLow)+".."+percent(e.ShareHigh))
+	}
+	if e.WindowS > 0 {
+		a.add(roleDim, " over "+seconds(control.Some(e.WindowS)))
+	}
+	var b line
+	b.add(roleDim, "  waiting ").add(roleText, count(e.Waiters)).add(roleDim, "  inside ").add(roleText, count(e.Inside))
+	b.add(roleDim, "  jobs/s ").add(roleText, count(e.EnqueueRate)).add(roleDim, "  applied ").add(roleText, ofTotal(e.Applied, e.Producers))
+	return append(lines, a, b)
+}
+
+// pastLines are the newest entries of the session's log about a queue.
+func (m *Model) pastLines(r row, w, n int) []line {
+	var lines []line
+	for i := len(m.memory.log) - 1; i >= 0 && len(lines) < n; i-- {
+		e := m.memory.log[i]
+		if e.queue != r.name {
+			continue
+		}
+		var l line
+		l.add(roleDim, m.timeOf(e.at)+" ").add(e.role, e.kind).add(roleText, " "+e.change+" ").add(roleDim, e.reason)
+		lines = append(lines, l.clip(w, m.g.dots))
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return append([]line{section("Seen in this session", "", w, m.g)}, lines...)
+}
+
+func (m *Model) timeOf(t time.Time) string {
+	return t.In(m.opt.Now().Location()).Format("15:04:05")
+}

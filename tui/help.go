@@ -1,0 +1,85 @@
+package tui
+
+import "strings"
+
+// helpPage is printed from the key table, and explains the signs.
+func (m *Model) helpPage(w, h int) []line {
+	left := m.keyLines()
+	right := m.signLines()
+	if w < 90 {
+		return m.scroll(append(append(left, line{}), right...), h)
+	}
+	return m.scroll(beside(left, right, w*52/100, 3, m.g.dots), h)
+}
+
+func (m *Model) keyLines() []line {
+	var lines []line
+	group := ""
+	for _, b := range bindings() {
+		if b.group != group {
+			if group != "" {
+				lines = append(lines, line{})
+			}
+			group = b.group
+			lines = append(lines, text(roleTitle, group))
+		}
+		var l line
+		l.cell(roleAccent, "  "+keyName(b.keys[0]), 13, false, "").add(roleText, b.help)
+		lines = append(lines, l)
+	}
+	return lines
+}
+
+func keyName(k string) string {
+	switch k {
+	case " ":
+		return "space"
+	case "+", "-":
+		return k
+	}
+	return strings.ReplaceAll(k, "+", "-")
+}
+
+func (m *Model) signLines() []line {
+	g := m.g
+	lines := []line{text(roleTitle, "Signs")}
+	for _, s := range []struct {
+		r          role
+		sign, what string
+	}{
+		{roleWarn, g.pending, "a step waits for a hand"},
+		{roleWarn, g.crowd, "producers stand in line: 1 or more, 25% of the time"},
+		{roleBad, g.bad, "one transaction keeps a lane for 2 s or longer"},
+		{roleWarn, g.warn, "a producer is not on the configured count"},
+	} {
+		var l line
+		l.add(s.r, "  "+s.sign+" ").add(roleText, s.what)
+		lines = append(lines, l)
+	}
+	lines = append(lines, line{}, text(roleTitle, "What the waits are behind"))
+	for _, c := range []struct {
+		c    byte
+		what string
+	}{
+		{causeLane, "lane: the holders work; more shards help"},
+		{causeNotify, "notify: they wait to notify; more shards do not"},
+		{causeStuck, "stuck: one transaction keeps the lane"},
+		{causeUnknown, "hidden: our role may not see what they do"},
+	} {
+		var l line
+		l.add(causeRole(c.c), "  "+g.causes[c.c]+" ").add(roleText, c.what)
+		lines = append(lines, l)
+	}
+	lines = append(lines, line{}, text(roleTitle, "Columns"))
+	for _, s := range []string{
+		"  WAIT     sessions waiting for a lane, mean of a second",
+		"  SHARE    waiting of all inside the enqueue, 0..100%",
+		"  S        enqueue shards, and the step that is wanted",
+		"  APPLIED  producers known to be on that count, of all",
+		"  DEPTH    ready jobs;  LAG  wait of the oldest of them",
+		"  n/a      could not be read, which is not zero",
+	} {
+		lines = append(lines, text(roleText, s))
+	}
+	return lines
+}

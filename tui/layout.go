@@ -1,0 +1,150 @@
+package tui
+
+import "fmt"
+
+// The smallest window that shows anything but its own size.
+const (
+	needW = 40
+	needH = 10
+)
+
+// draw makes the view. It is called after everything that changed the model, so
+// View has nothing to do and cannot be slow.
+func (m *Model) draw() {
+	if m.w < needW || m.h < needH {
+		m.view = m.tooSmall()
+		return
+	}
+	head := append(m.header(m.w), m.banner(m.w)...)
+	foot := append(m.problemLine(m.w), m.footer(m.w))
+	bodyH := max(m.h-len(head)-len(foot), 0)
+	body := m.body(m.w, bodyH)
+	lines := make([]line, 0, m.h)
+	lines = append(lines, head...)
+	for i := range bodyH {
+		if i < len(body) {
+			lines = append(lines, body[i])
+		} else {
+			lines = append(lines, line{})
+		}
+	}
+	lines = append(lines, foot...)
+	from, to := len(head), len(head)+bodyH
+	old := m.stale() && m.screen != screenHelp
+	m.view = frame(lines, m.w, m.h, m.theme, m.g, func(i int) bool { return old && i >= from && i < to })
+}
+
+func (m *Model) body(w, h int) []line {
+	switch m.screen {
+	case screenHelp:
+		return m.helpPage(w, h)
+	case screenHealth:
+		return m.healthPage(w, h)
+	case screenDecisions:
+		return m.decisionsPage(w, h)
+	}
+	if m.picture == nil {
+		return m.nothingYet(w)
+	}
+	switch m.screen {
+	case screenQueue:
+		return m.queuePage(w, h)
+	case screenProducers:
+		return m.producersPage(w, h)
+	}
+	return m.overview(w, h)
+}
+
+// bodyHeight is what a page has at the current size, for page up and down.
+func (m *Model) bodyHeight() int {
+	return max(m.h-len(m.header(m.w))-len(m.banner(m.w))-len(m.problemLine(m.w))-1, 1)
+}
+
+// page is how far page up and down go.
+func (m *Model) page() int { return max(m.bodyHeight()*2/3, 1) }
+
+// move moves the cursor of the screen, or its text where there is no cursor.
+func (m *Model) move(n int) {
+	c := &m.list[m.screen]
+	switch m.screen {
+	case screenOverview:
+		id := func(i int) string { return m.rows[i].name }
+		c.move(c.place(len(m.rows), id)+n, len(m.rows), id)
+	case screenDecisions:
+		id := func(i int) string { return m.entryID(i) }
+		c.atTop = true
+		c.move(c.place(len(m.memory.log), id)+n, len(m.memory.log), id)
+	case screenProducers:
+		items := m.producerItems()
+		id := func(i int) string { return items[i].id }
+		c.move(c.place(len(items), id)+n, len(items), id)
+	default:
+		c.offset = max(c.offset+n, 0) // clamped where the length is known
+	}
+}
+
+// scroll gives the visible part of a page that has no cursor.
+func (m *Model) scroll(lines []line, h int) []line {
+	c := &m.list[m.screen]
+	c.offset = max(min(c.offset, len(lines)-h), 0)
+	out := lines[c.offset:]
+	if len(out) > h {
+		out = append(out[:max(h-1, 0):max(h-1, 0)],
+			text(roleDim, fmt.Sprintf("  %s %d more lines, j or page down", m.g.down, len(lines)-c.offset-h+1)))
+	}
+	return out
+}
+
+// tooSmall asks for room in the most words that fit.
+func (m *Model) tooSmall() string {
+	want := fmt.Sprintf("%dx%d", needW, needH)
+	msg := "!"
+	for _, s := range []string{"window too small: needs " + want, "needs " + want, want} {
+		if len(s) <= m.w {
+			msg = s
+			break
+		}
+	}
+	lines := make([]line, m.h)
+	if m.h > 0 {
+		l := &lines[m.h/2]
+		l.pad((m.w - len(msg)) / 2)
+		l.add(roleWarn, msg)
+	}
+	return frame(lines, m.w, m.h, m.theme, m.g, nil)
+}
+
+func (m *Model) footer(w int) line {
+	if m.typing {
+		var l line
+		l.add(roleAccent, "/").add(roleStrong, m.filter).add(roleAccent, "_")
+		l.add(roleDim, "  "+fmt.Sprintf("%d of %d", len(m.rows), m.total())+"  enter keeps, esc clears")
+		return l.clip(w, m.g.dots)
+	}
+	var right line
+	if m.notice != "" {
+		right.add(roleText, "  "+m.notice)
+	}
+	left := m.keyHints().clip(max(w-right.w, 0), m.g.dots)
+	left.pad(w - right.w)
+	return *left.join(right)
+}
+
+func (m *Model) total() int {
+	if m.picture == nil {
+		return 0
+	}
+	return len(m.picture.rows)
+}
+
+// nothingYet is the page before the first reading.
+func (m *Model) nothingYet(w int) []line {
+	lines := []line{{}, text(roleStrong, "  Looking for queues"+m.g.dots)}
+	if m.failure != nil {
+		lines = []line{{}, text(roleStrong, "  No reading yet")}
+		for _, s := range wrap(safe(m.failure.Hint, m.g.ascii), w-4, 4, m.g.dots) {
+			lines = append(lines, text(roleText, "  "+s))
+		}
+	}
+	return lines
+}

@@ -1,0 +1,230 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"shardpilot/control"
+)
+
+// producerItem is one line of the producers page: an instance of Awa or a
+// producer of a queue.
+type producerItem struct {
+	id       string
+	queue    string // raw, "" for an instance
+	instance *control.Instance
+	producer *control.Producer
+	configed int // configured count of the producer's queue
+}
+
+// producerItems are all of them: instances, then producers by queue, in the
+// order of the overview.
+func (m *Model) producerItems() []producerItem {
+	if m.picture == nil {
+		return nil
+	}
+	var out []producerItem
+	in := m.picture.event.Snapshot.Instances
+	for i := range in {
+		out = append(out, producerItem{id: "i\x00" + in[i].ID, instance: &in[i]})
+	}
+	for _, r := range m.rows {
+		for i := range r.reading.ProducerList {
+			p := &r.reading.ProducerList[i]
+			out = append(out, producerItem{id: "p\x00" + r.name + "\x00" + p.ID, queue: r.name, producer: p, configed: r.reading.Shards})
+		}
+	}
+	return out
+}
+
+func (m *Model) producerUnderCursor() producerItem {
+	items := m.producerItems()
+	i := m.list[screenProducers].place(len(items), func(i int) string { return items[i].id })
+	if i < 0 {
+		return producerItem{}
+	}
+	return items[i]
+}
+
+// producersPage is who enqueues and works, and on which count.
+func (m *Model) producersPage(w, h int) []line {
+	items := m.producerItems()
+	if len(items) == 0 {
+		return []line{{}, text(roleText, "  No producer has been seen yet."),
+			text(roleDim, "  Producers are known by what they report, or by the lanes their sessions lock.")}
+	}
+	c := &m.list[screenProducers]
+	at := c.place(len(items), func(i int) string { return items[i].id })
+	detail := m.producerDetail(items[at], w)
+	if h < 8 {
+		detail = nil
+	}
+	room := max(h-len(detail), 1)
+	p := producerLines{m: m, items: items, w: w, at: at}
+	for p.instances < len(items) && items[p.instances].instance != nil {
+		p.instances++
+	}
+	view := cursor{index: p.lineOf(at), offset: c.offset}
+	c.offset = view.window(p.lineOf(len(items)), room)
+	if at == 0 {
+		c.offset = 0
+	}
+	out := p.draw(c.offset, room)
+	for len(out) < room {
+		out = append(out, line{})
+	}
+	return append(out, detail...)
+}
+
+// producerLines lays both tables out as one list of lines, of which only the
+// visible ones are made.
+type producerLines struct {
+	m             *Model
+	items         []producerItem
+	instances, at int
+	w             int
+}
+
+// The headings: two lines before the instances, three before the producers.
+const instanceHead, producerHead = 2, 3
+
+func (p producerLines) lineOf(item int) int {
+	if item < p.instances {
+		return instanceHead + item
+	}
+	return instanceHead + producerHead + item
+}
+
+func (p producerLines) draw(from, n int) []line {
+	m := p.m
+	ic, pc := m.instanceColumns(p.w-2), m.producerColumns(p.w-2)
+	var out []line
+	for k := from; k < from+n && k < p.lineOf(len(p.items)); k++ {
+		switch i := k - instanceHead; {
+		case k == 0:
+			out = append(out, section("Awa runtimes", strconv.Itoa(p.instances), p.w, m.g))
+		case k == 1:
+			out = append(out, m.listLine(false, headLine(ic, 1, m.g.dots)))
+		case i < p.instances:
+			out = append(out, m.listLine(i == p.at, bodyLine(ic, 1, m.g.dots, p.items[i])))
+		case i == p.instances:
+			out = append(out, line{})
+		case i == p.instances+1:
+			out = append(out, section("Producers", strconv.Itoa(len(p.items)-p.instances), p.w, m.g))
+		case i == p.instances+2:
+			out = append(out, m.listLine(false, headLine(pc, 1, m.g.dots)))
+		default:
+			i -= producerHead
+			out = append(out, m.listLine(i == p.at, bodyLine(pc, 1, m.g.dots, p.items[i])))
+		}
+	}
+	return out
+}
+
+func (m *Model) producerDetail(it producerItem, w int) []line {
+	var s string
+	switch {
+	case it.producer != nil:
+		s = it.producer.Detail
+	case it.instance != nil:
+		names := make([]string, 0, len(it.instance.Queues))
+		for _, q := range it.instance.Queues {
+			names = append(names, safe(q, m.g.ascii))
+		}
+		s = "serves " + strings.Join(names, ", ")
+	}
+	return []line{section("Detail", "", w, m.g), text(roleText, cut("  "+safe(s, m.g.ascii), w, m.g.dots))}
+}
+
+func (m *Model) instanceColumns(w int) []column[producerItem] {
+	return fitColumns([]column[producerItem]{
+		{title: "HOST", w: 14, grow: 20, prio: 0, cell: func(i producerItem) (role, string) { return roleStrong, safe(i.instance.Hostname, m.g.ascii) }},
+		{title: "PID", w: 7, right: true, prio: 3, cell: func(i producerItem) (role, string) { return roleDim, strconv.Itoa(i.instance.PID) }},
+		{title: "VERSION", w: 9, prio: 2, cell: func(i producerItem) (role, string) { return roleText, safe(i.instance.Version, m.g.ascii) }},
+		{title: "STATE", w: 12, prio: 1, cell: func(i producerItem) (role, string) { return m.instanceState(i.instance) }},
+		{title: "SEEN", w: 6, right: true, prio: 1, cell: func(i producerItem) (role, string) { return roleDim, seconds(i.instance.SeenAgoS) }},
+		{title: "UP", w: 6, right: true, prio: 4, cell: func(i producerItem) (role, string) { return roleDim, seconds(i.instance.UptimeS) }},
+		{title: "QUEUES", w: 6, right: true, prio: 4, cell: func(i producerItem) (role, string) { return roleText, strconv.Itoa(len(i.instance.Queues)) }},
+		{title: "", w: 10, prio: 5, cell: func(i producerItem) (role, string) {
+			if i.instance.Leader {
+				return roleAccent, "maintains"
+			}
+			return roleText, ""
+		}},
+		{title: "INSTANCE", w: 12, grow: 26, prio: 6, cell: func(i producerItem) (role, string) { return roleFaint, safe(i.instance.ID, m.g.ascii) }},
+	}, w, 1)
+}
+
+func (m *Model) instanceState(i *control.Instance) (role, string) {
+	switch {
+	case i.Stale:
+		return roleBad, m.g.bad + " silent"
+	case i.ShuttingDn:
+		return roleDim, "stopping"
+	case !i.Healthy:
+		return roleWarn, m.g.warn + " unwell"
+	}
+	return roleGood, "healthy"
+}
+
+func (m *Model) producerColumns(w int) []column[producerItem] {
+	return fitColumns([]column[producerItem]{
+		{title: "QUEUE", w: 12, grow: 14, prio: 0, cell: func(i producerItem) (role, string) { return roleText, safe(i.queue, m.g.ascii) }},
+		{title: "PRODUCER", w: 16, grow: 36, prio: 0, cell: func(i producerItem) (role, string) { return roleStrong, safe(i.producer.ID, m.g.ascii) }},
+		{title: "S", w: 7, right: true, prio: 1, cell: m.producerShards},
+		{title: "STATE", w: 9, prio: 1, cell: func(i producerItem) (role, string) { return m.appliedState(i.producer.State) }},
+		{title: "HOW", w: 8, prio: 4, cell: func(i producerItem) (role, string) { return roleDim, safe(i.producer.How, m.g.ascii) }},
+		{title: "SESSIONS", w: 8, right: true, prio: 3, cell: func(i producerItem) (role, string) { return roleText, strconv.Itoa(i.producer.Sessions) }},
+		{title: "WAIT", w: 5, right: true, prio: 2, cell: func(i producerItem) (role, string) {
+			return quietZero(i.producer.Waiting), count(i.producer.Waiting)
+		}},
+		{title: "SEEN", w: 6, right: true, prio: 5, cell: func(i producerItem) (role, string) { return roleDim, seconds(i.producer.SeenAgoS) }},
+	}, w, 1)
+}
+
+// producerShards is the count a producer works with, of the configured one. An
+// inferred count is a lower bound and says so.
+func (m *Model) producerShards(i producerItem) (role, string) {
+	if !i.producer.Shards.OK() {
+		return roleFaint, absent
+	}
+	s := whole(i.producer.Shards)
+	if i.producer.How != "reported" {
+		s = ">=" + s
+	}
+	return roleText, fmt.Sprintf("%s/%s", s, shardCount(i.configed))
+}
+
+func (m *Model) appliedState(s control.AppliedState) (role, string) {
+	switch s {
+	case control.AppliedOn:
+		return roleGood, "on"
+	case control.AppliedStale:
+		return roleWarn, m.g.warn + " stale"
+	}
+	return roleDim, "unknown"
+}
+
+// producerPane is the producers of one queue on its page.
+func (m *Model) producerPane(r row, w int) []line {
+	lines := []line{section("Producers", ofTotal(r.reading.Applied, r.reading.Producers)+" on S = "+shardCount(r.reading.Shards), w, m.g)}
+	type producer = control.Producer
+	cols := fitColumns([]column[producer]{
+		{title: "who", w: 12, grow: 30, prio: 0, cell: func(p producer) (role, string) { return roleText, safe(p.ID, m.g.ascii) }},
+		{title: "S", w: 6, right: true, prio: 1, cell: func(p producer) (role, string) {
+			return m.producerShards(producerItem{producer: &p, configed: r.reading.Shards})
+		}},
+		{title: "state", w: 8, prio: 1, cell: func(p producer) (role, string) { return m.appliedState(p.State) }},
+		{title: "wait", w: 5, right: true, prio: 2, cell: func(p producer) (role, string) { return quietZero(p.Waiting), count(p.Waiting) }},
+		{title: "seen", w: 5, right: true, prio: 3, cell: func(p producer) (role, string) { return roleDim, seconds(p.SeenAgoS) }},
+	}, w, 1)
+	if len(r.reading.ProducerList) == 0 {
+		return append(lines, text(roleFaint, "none seen yet"))
+	}
+	lines = append(lines, headLine(cols, 1, ""))
+	for _, p := range r.reading.ProducerList {
+		lines = append(lines, bodyLine(cols, 1, m.g.dots, p))
+	}
+	return lines
+}

@@ -1,0 +1,174 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
+
+	"shardpilot/control"
+	"shardpilot/tui/quiet"
+)
+
+// bubbletea has been initialised by now, so the terminal may have its name back.
+func init() { quiet.Restore() }
+
+// errTerminalGone is why a screen ends whose terminal went away under it.
+var errTerminalGone = errors.New("the terminal is gone")
+
+// Run shows the screen until the user quits (nil), ctx is done (its cause) or
+// the terminal is gone (a Fault). The terminal is as it was before when Run
+// returns, also after a panic, and everything Run started has ended. Signals
+// are main's: it cancels ctx.
+func Run(ctx context.Context, o Options) error {
+	if o.Now == nil {
+		return &control.Fault{Kind: control.FaultFailed, What: "the screen was given no clock"}
+	}
+	inner, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	gone := func() { cancel(errTerminalGone) }
+	pump := newPump(o.Events)
+	m := New(o)
+	out, raw := watchOutput(o.Output, gone)
+	p := tea.NewProgram(&program{m: m, pump: pump},
+		tea.WithContext(inner), tea.WithAltScreen(), tea.WithoutSignalHandler(),
+		tea.WithInput(watchInput(o.Input, gone)), tea.WithOutput(out))
+	var wg sync.WaitGroup
+	wg.Go(func() { pump.run(inner, p.Send, m.Interval(), raw) })
+	_, err := p.Run()
+	cancel(nil)
+	wg.Wait()
+	return verdict(ctx, inner, err)
+}
+
+// verdict turns how bubbletea ended into what main wants to know.
+func verdict(ctx, inner context.Context, err error) error {
+	switch {
+	case errors.Is(err, tea.ErrProgramPanic):
+		return &control.Fault{Kind: control.FaultFailed, What: "the screen broke; the terminal was put back", Err: err}
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(context.Cause(inner), errTerminalGone):
+		return &control.Fault{Kind: control.FaultFailed, What: "the terminal went away", Err: errTerminalGone}
+	case err != nil:
+		return fmt.Errorf("the screen ended: %w", err)
+	}
+	return nil
+}
+
+type (
+	eventMsg struct{ control.Event }
+	tickMsg  struct{}
+)
+
+// pump is the one goroutine beside bubbletea's own: it hands in ticks and
+// events and writes what is for the clipboard.
+type pump struct {
+	events   <-chan control.Event
+	interval chan time.Duration
+	copies   chan string
+}
+
+func newPump(events <-chan control.Event) *pump {
+	return &pump{events: events, interval: make(chan time.Duration, 1), copies: make(chan string, 1)}
+}
+
+func (p *pump) run(ctx context.Context, send func(tea.Msg), every time.Duration, raw func(string)) {
+	t := time.NewTicker(every)
+	defer t.Stop()
+	events := p.events
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case ev, ok := <-events:
+			if !ok {
+				events = nil // the runner has ended; the last picture stays and ages
+				continue
+			}
+			send(eventMsg{ev})
+		case <-t.C:
+			send(tickMsg{})
+		case d := <-p.interval:
+			t.Reset(d)
+		case s := <-p.copies:
+			raw(ansi.SetSystemClipboard(s))
+		}
+	}
+}
+
+// program adapts Model to bubbletea.
+type program struct {
+	m    *Model
+	pump *pump
+}
+
+func (p *program) Init() tea.Cmd { return nil }
+
+func (p *program) View() string { return p.m.View() }
+
+func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case eventMsg:
+		p.event(msg.Event)
+	case tickMsg:
+		p.m.Advance()
+	case tea.WindowSizeMsg:
+		p.m.Resize(msg.Width, msg.Height)
+	case tea.KeyMsg:
+		return p, p.key(msg)
+	}
+	return p, nil
+}
+
+// event takes a tick in. The first reading, a failure and the end of one are
+// drawn at once; everything else waits for the picture to advance.
+func (p *program) event(ev control.Event) {
+	first, failing := p.m.picture == nil, p.m.failure != nil
+	p.m.Ingest(ev)
+	if first || failing != (ev.Err != nil) {
+		p.m.Advance()
+	}
+}
+
+// key splits what a fast hand or a slow line has put into one message: keys
+// that came together are still keys, one after the other.
+func (p *program) key(msg tea.KeyMsg) tea.Cmd {
+	if msg.Paste {
+		p.m.Paste(string(msg.Runes))
+		return nil
+	}
+	if msg.Type != tea.KeyRunes || len(msg.Runes) < 2 || msg.Alt {
+		return p.effect(p.m.Key(msg.String()))
+	}
+	var cmds []tea.Cmd
+	for _, r := range msg.Runes {
+		cmds = append(cmds, p.effect(p.m.Key(string(r))))
+	}
+	return tea.Sequence(cmds...)
+}
+
+func (p *program) effect(e Effect) tea.Cmd {
+	if e.Copy != "" {
+		select {
+		case p.pump.copies <- e.Copy:
+		default: // one is on its way already
+		}
+	}
+	select {
+	case <-p.pump.interval:
+	default:
+	}
+	p.pump.interval <- p.m.Interval()
+	switch {
+	case e.Quit:
+		return tea.Quit
+	case e.Redraw:
+		return tea.ClearScreen
+	}
+	return nil
+}
