@@ -1,0 +1,159 @@
+package probe
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"shardpilot/control"
+)
+
+// jitter is the part of the interval by which looks are spread, so that a load
+// with a beat of its own is not always seen at the same phase.
+const jitter = 0.1
+
+// sampler is the state of the goroutine that looks.
+type sampler struct {
+	*Probe
+	*link
+	pace  pacer
+	est   estimator
+	match bool // let the server match the keys: other advisory locks abound
+}
+
+func (p *Probe) sample(ctx context.Context) {
+	s := &sampler{Probe: p, link: p.newLink()}
+	s.pace = pacer{base: p.cfg.base(), budget: p.cfg.MaxCost * lookBudget}
+	s.est.maxAge = 2 * slowest
+	defer s.close()
+	for ctx.Err() == nil {
+		if !p.connect(ctx, s.link, s.unconnected) {
+			return
+		}
+		s.connected()
+		s.run(ctx)
+		s.close()
+	}
+}
+
+func (s *sampler) unconnected(err error) {
+	f := fault(err)
+	s.do(func(st *state) { st.fault = f })
+	s.looked.open()
+}
+
+func (s *sampler) connected() {
+	s.est.forget()
+	s.do(func(st *state) {
+		st.forgetLooks()
+		st.fault = nil
+	})
+}
+
+// run looks until the connection is lost or ctx ends.
+func (s *sampler) run(ctx context.Context) {
+	for {
+		begun := s.now()
+		err := s.once(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if !s.alive() {
+			s.unconnected(err)
+			return
+		}
+		s.looked.open()
+		wait := s.pace.interval() - s.now().Sub(begun)
+		wait += time.Duration((2*rand.Float64() - 1) * jitter * float64(s.pace.interval()))
+		if !pause(ctx, max(wait, s.pace.interval()/4)) {
+			return
+		}
+	}
+}
+
+// once takes one look and what has to be asked after it.
+func (s *sampler) once(ctx context.Context) error {
+	var byKey map[int64]*lane
+	var keys []int64
+	var hurry bool
+	s.do(func(st *state) { byKey, keys, hurry = st.byKey, st.keys, st.hurry })
+	if !s.match || keys == nil {
+		keys = nil
+	}
+	ask, force := s.pace.plan(s.est.ready(s.now()), hurry)
+	l, err := take(ctx, s.link, byKey, keys, ask, force)
+	if err != nil {
+		s.do(func(st *state) {
+			st.problem(problem("locks", "pg_locks", err, ""))
+		})
+		return err
+	}
+	s.match = matchThere(s.match, l, len(byKey))
+	var pids []int32
+	s.do(func(st *state) {
+		st.hurry = st.hurry && !l.read
+		pids = st.fold(l, &s.est)
+	})
+	after, err := s.details(ctx, l, pids)
+	s.pace.observed(l.read, l.server, after)
+	s.do(func(st *state) {
+		st.hz = 1 / s.pace.interval().Seconds()
+		st.late = s.pace.slowed()
+	})
+	return err
+}
+
+// matchThere decides whether keys go along with the next look: when strangers
+// outnumber both what is cheap to receive and what would have to be sent.
+func matchThere(now bool, l look, lanes int) bool {
+	switch {
+	case l.torn:
+		return true
+	case !l.read || now:
+		return now // the strangers are not seen any more; a new connection starts over
+	default:
+		return l.strangers > manyStrangers && l.strangers > lanes/8
+	}
+}
+
+// details asks about pids and puts the answers to use. Without an answer the
+// look still counts, its holders as unknown.
+func (s *sampler) details(ctx context.Context, l look, pids []int32) (time.Duration, error) {
+	fresh := map[int32]session{}
+	var cost time.Duration
+	var err error
+	if len(pids) > 0 {
+		var r round
+		r, err = s.ask(ctx, lookTimeout, statement("sessions", ""), func(rows pgx.Rows) (float64, error) {
+			pid, one, c, err := scanSession(rows)
+			one.asked = l.sent
+			if age, ok := one.xactAge.Get(); ok {
+				one.began = l.at.Add(-time.Duration(age * float64(time.Second)))
+			}
+			fresh[pid] = one
+			return c, err
+		}, pids)
+		cost = r.server
+		if err != nil {
+			fresh = map[int32]session{}
+		}
+	}
+	if l.read && !l.torn {
+		s.do(func(st *state) { st.attribute(l, fresh, s.cfg.stuck()) })
+	}
+	return cost, err
+}
+
+func scanSession(rows pgx.Rows) (pid int32, s session, cost float64, err error) {
+	var xact, state *float64
+	err = rows.Scan(&pid, &s.user, &s.app, &s.client, &s.state, &s.event, &xact, &state, &s.hidden, &cost)
+	if xact != nil {
+		s.xactAge = control.Some(max(*xact, 0))
+	}
+	if state != nil {
+		s.stateAge = control.Some(max(*state, 0))
+	}
+	return pid, s, cost, err
+}

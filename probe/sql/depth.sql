@@ -1,0 +1,37 @@
+-- Ready jobs and lag of the lanes ($2, $3, $4) = (queue, priority, shard),
+-- whose claim sequences $5 lie in schema $1: the segments past the claim
+-- cursor, less the tombstones past it. All NULL when our role may not read the
+-- claim sequence; the cursor comes back too.
+-- Cost: index probes into each partition of both tables for each lane, and a
+-- relation lock a claim sequence: at most about 300 lanes at once.
+-- Rights: SELECT on <storage>.ready_segments and ready_tombstones, USAGE or
+-- SELECT on the claim sequences.
+with lane as materialized (
+    select u.ord, u.queue, u.priority, u.shard,
+           pg_catalog.to_regclass(pg_catalog.format('%I.%I', $1::text, u.seq))::oid as seq
+    from unnest($2::text[], $3::int2[], $4::int2[], $5::text[])
+         with ordinality u(queue, priority, shard, seq, ord)
+    where u.seq <> ''
+), claimed as materialized (
+    select lane.*,
+           case when pg_catalog.has_sequence_privilege(lane.seq, 'usage, select')
+                then coalesce(pg_catalog.pg_sequence_last_value(lane.seq) + 1, 1) end as cn
+    from lane
+)
+select c.ord::int4,
+       c.cn,
+       case when c.cn is not null then greatest(coalesce(s.ready, 0) - t.gone, 0) end::int8,
+       extract(epoch from pg_catalog.clock_timestamp() - s.oldest)::float8,
+       extract(epoch from pg_catalog.clock_timestamp() - pg_catalog.now())::float8
+from claimed c
+left join lateral (
+    select sum(r.next_lane_seq - greatest(r.first_lane_seq, c.cn)) as ready,
+           min(r.first_run_at) as oldest
+    from __storage__.ready_segments r
+    where r.queue = c.queue and r.priority = c.priority and r.enqueue_shard = c.shard
+      and r.next_lane_seq > c.cn) s on true
+left join lateral (
+    select count(*) as gone
+    from __storage__.ready_tombstones d
+    where d.queue = c.queue and d.priority = c.priority and d.enqueue_shard = c.shard
+      and d.lane_seq >= c.cn) t on true
