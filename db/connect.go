@@ -1,0 +1,67 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Connect opens one connection. Its errors are Faults of kind FaultNoConnection
+// with a sentence for each cause; Fatal says whether trying again is pointless.
+//
+// The session's timeouts are set where that is safe (see the package comment);
+// behind a pooler the deadline of each context is what holds.
+func (c *Config) Connect(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := pgx.ConnectConfig(ctx, c.pg.Copy())
+	if err != nil {
+		return nil, c.explain(ctx, err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.pg.ConnectTimeout)
+	defer cancel()
+	if err := c.boundSession(ctx, conn); err != nil {
+		return nil, errors.Join(c.explain(ctx, err), conn.Close(ctx))
+	}
+	return conn, nil
+}
+
+func (c *Config) boundSession(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, query("bound_session"), int32(conn.PgConn().PID()),
+		milliseconds(c.opts.StatementTimeout), milliseconds(c.opts.LockTimeout), milliseconds(c.opts.IdleTimeout))
+	return err
+}
+
+func milliseconds(d time.Duration) string {
+	return strconv.FormatInt(max(d.Milliseconds(), 1), 10)
+}
+
+// Bounds are the timeouts of one transaction.
+type Bounds struct{ Statement, Lock, Idle time.Duration }
+
+// defaultBounds hold for every write of shardpilot's own tables.
+var defaultBounds = Bounds{Statement: DefaultStatementTimeout, Lock: DefaultLockTimeout, Idle: DefaultIdleTimeout}
+
+// inTx runs fn in a transaction whose timeouts are SET LOCAL, and commits when
+// fn returns nil. A rollback that fails is reported with fn's error.
+func inTx(ctx context.Context, conn *pgx.Conn, b Bounds, fn func(pgx.Tx) error) error {
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, query("bound_transaction"), milliseconds(b.Statement), milliseconds(b.Lock), milliseconds(b.Idle))
+	if err == nil {
+		err = fn(tx)
+	}
+	if err == nil {
+		return tx.Commit(ctx)
+	}
+	// A cancelled context must not leave the transaction open on a pooler.
+	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if rb := tx.Rollback(back); rb != nil && !errors.Is(rb, pgx.ErrTxClosed) && !conn.IsClosed() {
+		return errors.Join(err, rb)
+	}
+	return err
+}

@@ -1,0 +1,13 @@
+package db
+
+// Our advisory locks are two int4 keys, which PostgreSQL keeps apart from all
+// one-int8 keys by objsubid = 2 against 1. Awa uses one-int8 keys only, so no
+// value here can meet one of Awa's.
+const (
+	// lockClass is "SPLT" in ASCII.
+	lockClass int32 = 0x53504c54
+	// lockLeader is held for the life of a session by the process that leads.
+	lockLeader int32 = 1
+	// lockInstall is held for the length of a transaction by an installer.
+	lockInstall int32 = 2
+)

@@ -1,0 +1,2 @@
+-- Removes the emptied schema. Needs ownership.
+DROP SCHEMA shardpilot RESTRICT
