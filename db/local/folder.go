@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -11,12 +12,17 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"shardpilot/control"
 )
 
-// prefix begins the name of every temporary folder of ours.
-const prefix = "shardpilot-pg-"
+const (
+	prefix     = "shardpilot-pg-" // begins the name of every temporary folder
+	keptLimit  = 10 * time.Second // how long a kept folder's last user may take to leave
+	clearTries = 150              // looks at a lock that is being let go, 5 polls apart
+	staleAfter = time.Minute      // a younger folder may be one that is being made
+)
 
 // folder is where one server lives:
 //
@@ -50,7 +56,7 @@ func temporary(who account) (*folder, error) {
 		}
 		f := &folder{path: path, who: who}
 		if err := f.claim(); err != nil {
-			return nil, errors.Join(err, os.RemoveAll(path))
+			return nil, errors.Join(fmt.Errorf("take the folder %s: %w", path, err), os.RemoveAll(path))
 		}
 		return f, nil
 	}
@@ -61,9 +67,10 @@ func temporary(who account) (*folder, error) {
 	}
 }
 
-// kept opens or makes a folder whose data stays. Whatever is in it already must
-// be ours: nobody's files are touched for a mistyped path.
-func kept(path string, who account) (*folder, error) {
+// kept opens or makes a folder whose data stays, and for root gives it to the
+// account. Whatever is in it already must be ours: nobody's files are touched for
+// a mistyped path. limit is how long its last user may take to leave.
+func kept(ctx context.Context, path string, who account, limit time.Duration) (*folder, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
@@ -71,46 +78,102 @@ func kept(path string, who account) (*folder, error) {
 	refuse := func(what, hint string, err error) (*folder, error) {
 		return nil, &control.Fault{Kind: control.FaultRefused, What: path + " " + what, Hint: hint, Err: err}
 	}
-	entries, err := os.ReadDir(path)
+	fresh, err := vacant(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		err = os.MkdirAll(path, 0o700)
-	case err == nil && len(entries) > 0:
-		if _, e := os.Stat(filepath.Join(path, "owner")); e != nil {
-			return refuse("is not empty and was not made by shardpilot", "name an empty folder, or one that does not exist yet", e)
-		}
-	}
-	if err != nil {
+	case errors.Is(err, errForeign):
+		return refuse("is not empty and was not made by shardpilot", "name an empty folder, or one that does not exist yet", err)
+	case err != nil:
 		return refuse(fmt.Sprintf("cannot be used: %v", err), "name a folder you may write to", err)
-	}
-	if !who.reaches(filepath.Dir(path)) {
-		return refuse("cannot be reached by the user PostgreSQL runs as", "root gives PostgreSQL to an ordinary user; name a folder below one that everybody can enter", nil)
+	case !who.reaches(filepath.Dir(path)):
+		if fresh {
+			_ = os.Remove(path) // we made it a moment ago, empty
+		}
+		return refuse("cannot be reached by the user PostgreSQL runs as",
+			"root gives PostgreSQL to an ordinary user; name a folder below one that everybody can enter", nil)
 	}
 	f := &folder{path: path, keep: true, who: who}
-	if err := f.claim(); err != nil {
-		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return refuse("is in use by another shardpilot", "stop that one, or name another folder", err)
-		}
+	err = f.claimBefore(ctx, limit)
+	switch {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		return refuse("is in use by another shardpilot", "stop that one, or name another folder", err)
+	case err != nil:
 		return refuse(fmt.Sprintf("cannot be used: %v", err), "name a folder you may write to", err)
 	}
 	return f, nil
 }
 
-// claim takes the folder's lock and gives the folder to the account.
+var errForeign = errors.New("somebody else's files are in it")
+
+// vacant makes the folder if it is not there, and says whether it did. What is
+// there must be empty or ours.
+func vacant(path string) (made bool, err error) {
+	entries, err := os.ReadDir(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.Mkdir(path, 0o700))
+	}
+	if err != nil || len(entries) == 0 {
+		return false, err
+	}
+	if _, err := os.Lstat(filepath.Join(path, "owner")); err != nil {
+		return false, errors.Join(errForeign, err)
+	}
+	return false, nil
+}
+
+// claimBefore claims, and while somebody else holds the folder tries again: a
+// server whose process died a moment ago is still being stopped.
+func (f *folder) claimBefore(ctx context.Context, limit time.Duration) error {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	tick := time.NewTicker(5 * poll)
+	defer tick.Stop()
+	for {
+		err := f.claim()
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return err
+		}
+		select {
+		case <-tick.C:
+		case <-timer.C:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// claim takes the folder's lock and gives the folder to the account. While
+// anything in the folder runs the error is EWOULDBLOCK.
 func (f *folder) claim() error {
-	name := filepath.Join(f.path, "owner")
-	lock, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
+	lock, err := f.openLock()
 	if err != nil {
 		return err
 	}
 	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		return errors.Join(err, lock.Close())
 	}
-	f.lock = lock
-	if err := errors.Join(os.Chmod(f.path, 0o700), f.who.give(f.path, name)); err != nil {
+	if err := errors.Join(os.Chmod(f.path, 0o700), f.who.give(f.path)); err != nil {
 		return errors.Join(err, lock.Close())
 	}
+	f.lock = lock
 	return nil
+}
+
+// openLock opens the lock file. Only one made here is given away: by the name of
+// an old one its user might have led us to another file.
+func (f *folder) openLock() (*os.File, error) {
+	name := filepath.Join(f.path, "owner")
+	lock, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return os.OpenFile(name, os.O_RDWR|syscall.O_NOFOLLOW, 0)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := f.who.giveFile(lock); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return lock, nil
 }
 
 // major is the version of the data already there, "" when there is none.
@@ -147,22 +210,29 @@ func (f *folder) write(name, text string) error {
 		return err
 	}
 	_, err = file.WriteString(text)
-	return errors.Join(err, file.Close(), f.who.give(path))
+	return errors.Join(err, f.who.giveFile(file), file.Close())
 }
 
-// ready reads the postmaster's own account of itself: its process id and
-// whether it takes connections.
-func (f *folder) ready() (pid int, ok bool) {
+// pidFile is what PostgreSQL writes down about itself.
+type pidFile struct {
+	pid   int
+	began string // seconds since 1970; tells two with one pid apart
+	ready bool   // takes connections
+}
+
+// pidFile reads postmaster.pid: the first line is the process id, the third when
+// it began, the eighth its state. Zero while the file is not there or half written.
+func (f *folder) pidFile() pidFile {
 	b, err := os.ReadFile(filepath.Join(f.path, "data", "postmaster.pid"))
 	if err != nil {
-		return 0, false
+		return pidFile{}
 	}
-	lines := strings.Split(string(b), "\n")
-	if len(lines) < 8 || strings.TrimSpace(lines[7]) != "ready" {
-		return 0, false
+	lines := append(strings.Split(string(b), "\n"), make([]string, 8)...)
+	pid, err := strconv.Atoi(lines[0])
+	if err != nil || pid <= 1 {
+		return pidFile{}
 	}
-	pid, err = strconv.Atoi(lines[0])
-	return pid, err == nil
+	return pidFile{pid: pid, began: lines[2], ready: strings.TrimSpace(lines[7]) == "ready"}
 }
 
 // lastWords are the last lines of the log.
@@ -175,30 +245,6 @@ func (f *folder) lastWords() string {
 	return strings.Join(lines[max(0, len(lines)-5):], "\n")
 }
 
-// sweep removes folders that a crash of the machine left behind: ours by name
-// and owner, and with nobody alive who holds the lock.
-func sweep(root string, who account) {
-	paths, err := filepath.Glob(filepath.Join(root, prefix+"*"))
-	if err != nil {
-		return
-	}
-	for _, path := range paths {
-		info, err := os.Lstat(path)
-		if err != nil || !info.IsDir() || ownerOf(info) != who.uid {
-			continue
-		}
-		lock, err := os.OpenFile(filepath.Join(path, "owner"), os.O_RDWR|syscall.O_NOFOLLOW, 0)
-		if err != nil {
-			continue
-		}
-		if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-			// What cannot be removed now is tried again at the next start.
-			_ = os.RemoveAll(path)
-		}
-		_ = lock.Close()
-	}
-}
-
 // abandon gives up a folder in which nothing was started.
 func (f *folder) abandon() error {
 	err := f.lock.Close()
@@ -206,4 +252,32 @@ func (f *folder) abandon() error {
 		err = errors.Join(err, os.RemoveAll(f.path))
 	}
 	return err
+}
+
+// clear does what the supervisor would have done, for one that was killed: it
+// stops the postmaster, waits until nothing holds the lock, and removes the
+// folder unless it is kept. The caller has closed its own lock.
+func (f *folder) clear() error {
+	lock, err := f.openLock()
+	if err != nil {
+		return err
+	}
+	tick := time.NewTicker(5 * poll)
+	defer tick.Stop()
+	for range clearTries {
+		err = syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			break
+		}
+		// Somebody holds the lock, so the number in the file is still that of our
+		// postmaster and not of a stranger.
+		if pid := f.pidFile().pid; pid != 0 {
+			_ = syscall.Kill(pid, syscall.SIGQUIT)
+		}
+		<-tick.C
+	}
+	if err == nil && !f.keep {
+		err = os.RemoveAll(f.path)
+	}
+	return errors.Join(err, lock.Close())
 }

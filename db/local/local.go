@@ -44,6 +44,8 @@ type Options struct {
 	Settings map[string]string // postgresql.conf settings, over the defaults of this package
 
 	MaxConnections int // 0 means 100
+
+	ports func() (int, error) // where to try; for tests of the race for one
 }
 
 // Server is a running (or, after StopServer, resting) private PostgreSQL.
@@ -72,6 +74,9 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	if opts.Log == nil {
 		opts.Log = func(string) {}
 	}
+	if opts.ports == nil {
+		opts.ports = freePort
+	}
 	binaries, err := Find(opts.Version, opts.Bin)
 	if err != nil {
 		return nil, err
@@ -81,21 +86,24 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 		return nil, err
 	}
 	opts.Log("using " + binaries.String())
-	f, err := lodging(opts, who)
+	f, err := lodging(ctx, opts, who)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{Dir: f.path, Version: binaries.Version, Where: binaries.String(), folder: f, opts: opts}
 	if err := s.bringUp(ctx, binaries, who); err != nil {
-		return nil, errors.Join(err, s.Stop())
+		if stopErr := s.Stop(); stopErr != nil {
+			err = errors.Join(err, stopErr)
+		}
+		return nil, err
 	}
 	opts.Log(fmt.Sprintf("PostgreSQL %s takes connections on 127.0.0.1:%d", s.Version, s.Port))
 	return s, nil
 }
 
-func lodging(opts Options, who account) (*folder, error) {
+func lodging(ctx context.Context, opts Options, who account) (*folder, error) {
 	if opts.Keep != "" {
-		return kept(opts.Keep, who)
+		return kept(ctx, opts.Keep, who, keptLimit)
 	}
 	return temporary(who)
 }
@@ -155,7 +163,7 @@ func (s *Server) initdb(ctx context.Context) error {
 func (s *Server) startSomewhere(ctx context.Context) error {
 	var err error
 	for range attempts {
-		if s.Port, err = freePort(); err != nil {
+		if s.Port, err = s.opts.ports(); err != nil {
 			return err
 		}
 		if err = s.start(ctx); err == nil || ctx.Err() != nil || portFree(s.Port) {
@@ -171,6 +179,7 @@ func (s *Server) start(ctx context.Context) error {
 	if err := s.folder.write("postgresql.conf", s.config()); err != nil {
 		return err
 	}
+	before := s.folder.pidFile()
 	ended, err := s.super.begin("start")
 	if err != nil {
 		return err
@@ -187,8 +196,9 @@ func (s *Server) start(ctx context.Context) error {
 		case <-ctx.Done():
 			return fmt.Errorf("start PostgreSQL: %w", ctx.Err())
 		case <-tick.C:
-			if pid, ok := s.folder.ready(); ok {
-				s.pid = pid
+			// One that was killed left its file behind, and the file says "ready".
+			if now := s.folder.pidFile(); now.ready && now != before {
+				s.pid = now.pid
 				return nil
 			}
 		}
@@ -230,8 +240,10 @@ func (s *Server) Stop() error {
 		return s.stopErr
 	}
 	s.stopErr = errors.Join(s.super.leave(stopLimit), s.folder.lock.Close())
-	if _, err := os.Stat(s.Dir); err == nil && !s.folder.keep {
-		s.stopErr = errors.Join(s.stopErr, os.RemoveAll(s.Dir))
+	// With the supervisor killed, either PostgreSQL's own file or the folder is left.
+	left := s.folder.pidFile().pid != 0
+	if _, err := os.Lstat(s.Dir); err == nil && (left || !s.folder.keep) {
+		s.stopErr = errors.Join(s.stopErr, s.folder.clear())
 	}
 	return s.stopErr
 }
@@ -258,18 +270,47 @@ func (s *Server) rest(ctx context.Context, word string) error {
 
 var errStopped = errors.New("the private PostgreSQL was stopped for good")
 
-// StartAgain starts a resting server on the port it had. It does nothing when
-// the server runs.
+// StartAgain starts a resting server, or one that died, on the port it had. It
+// does nothing when the server runs.
 func (s *Server) StartAgain(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.notice()
 	switch {
 	case s.stopped:
 		return errStopped
 	case s.pid != 0:
 		return nil
 	}
-	return s.start(ctx)
+	pause := time.NewTicker(10 * poll)
+	defer pause.Stop()
+	var err error
+	// Processes of a postmaster that was killed hold on for a moment.
+	for range attempts {
+		if err = s.start(ctx); err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		<-pause.C
+	}
+	// A start that was given up must not go on behind our back.
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopLimit)
+	defer cancel()
+	if haltErr := s.super.halt(late, "stop"); haltErr != nil {
+		err = errors.Join(err, haltErr)
+	}
+	return err
+}
+
+// notice takes note of a postmaster that ended without being asked to.
+func (s *Server) notice() {
+	select {
+	case <-s.ended:
+		s.pid = 0
+	default:
+	}
 }
 
 // Restart is StopServer and StartAgain.
@@ -280,10 +321,11 @@ func (s *Server) Restart(ctx context.Context) error {
 	return s.StartAgain(ctx)
 }
 
-// PID is the postmaster's process id, 0 while the server rests.
+// PID is the postmaster's process id, 0 while the server rests or after it died.
 func (s *Server) PID() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.notice()
 	return s.pid
 }
 

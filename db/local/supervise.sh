@@ -10,7 +10,9 @@
 #            stopped      stop or crash is done, nothing runs any more
 folder=$1 keep=$2 initdb=$3 postgres=$4
 umask 077
-exec 3<&0 </dev/null
+# 3 is the folder's lock: everything started here inherits it and so holds it,
+# but for what only waits. 4 is where the words come from.
+exec 4<&0 </dev/null
 # Our end comes through the pipe. A caught signal goes back to its default in a
 # child, so TERM is caught here, not ignored: PostgreSQL must be able to die of it.
 trap '' HUP INT QUIT
@@ -21,11 +23,12 @@ job=
 # loop below listens. USR1 asks the command to go (TERM as well as INT: until
 # PostgreSQL has set its handlers INT is ignored and TERM kills), USR2 is a crash.
 run() {
+	halt USR1
 	(
 		pid= asked=
 		trap 'asked=1; [ -z "$pid" ] || leave TERM INT' USR1
 		trap 'asked=1; [ -z "$pid" ] || leave QUIT' USR2
-		"$@" >>"$folder/postgres.log" 2>&1 3<&- &
+		"$@" >>"$folder/postgres.log" 2>&1 4<&- &
 		pid=$!
 		[ -z "$asked" ] || leave TERM INT
 		asked=
@@ -54,7 +57,7 @@ leave() {
 			[ "$tenths" -ne 80 ] || kill -s QUIT "$pid" 2>/dev/null
 			[ "$tenths" -ne 200 ] || kill -s KILL "$pid" 2>/dev/null
 		done
-	) </dev/null >/dev/null 2>&1 3<&- &
+	) </dev/null >/dev/null 2>&1 3<&- 4<&- &
 }
 
 halt() {
@@ -66,7 +69,7 @@ halt() {
 	trap : TERM
 }
 
-while read -r word <&3; do
+while read -r word <&4; do
 	case $word in
 	init) run "$initdb" -D "$folder/data" -U postgres -E UTF8 --no-locale --no-sync -A scram-sha-256 --pwfile "$folder/password" ;;
 	start) run "$postgres" -D "$folder/data" -c "config_file=$folder/postgresql.conf" ;;

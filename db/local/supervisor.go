@@ -1,9 +1,10 @@
 package local
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -23,7 +24,9 @@ var superviseScript string
 type supervisor struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
-	done chan struct{} // closed when the shell and whatever it wrote are through
+	done chan struct{} // closed when the shell is through
+
+	said []byte // the beginning of a line; only Write, which one goroutine calls
 
 	mu    sync.Mutex
 	ended chan int      // one exit code of the command last begun; replaced by begin
@@ -42,48 +45,63 @@ func supervise(b Binaries, who account, folder string, keep bool, lock *os.File)
 	cmd.Dir = "/"
 	cmd.Env = environment(b)
 	cmd.SysProcAttr = who.attributes()
-	// The script reads words on fd 3, so the lock is moved above it by a spare.
-	cmd.ExtraFiles = []*os.File{lock, lock}
+	cmd.ExtraFiles = []*os.File{lock}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start /bin/sh: %w", err)
-	}
 	s := &supervisor{cmd: cmd, in: in, done: make(chan struct{})}
-	go s.listen(out)
+	cmd.Stdout = s
+	// A shell that is killed leaves its PostgreSQL behind with our pipe in hand;
+	// that must not keep Wait from telling us.
+	cmd.WaitDelay = time.Second
+	if err := cmd.Start(); err != nil {
+		return nil, errors.Join(fmt.Errorf("start /bin/sh: %w", err), in.Close())
+	}
+	go s.await()
 	return s, nil
 }
 
-// listen turns the shell's words into channels until it says no more.
-func (s *supervisor) listen(out io.Reader) {
+// await closes done when the shell is through.
+func (s *supervisor) await() {
 	defer close(s.done)
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		word, rest, _ := strings.Cut(lines.Text(), " ")
-		s.mu.Lock()
-		switch {
-		case word == "ended" && s.ended != nil:
-			code, err := strconv.Atoi(rest)
-			if err != nil {
-				code = -1
-			}
-			s.ended <- code // has room: one command is begun at a time
-			s.ended = nil
-		case word == "stopped" && s.still != nil:
-			close(s.still)
-			s.still = nil
-		}
-		s.mu.Unlock()
-	}
 	// The exit code says nothing: what matters was in the words.
 	_ = s.cmd.Wait()
 }
+
+// Write takes what the shell says, and makes lines of it.
+func (s *supervisor) Write(p []byte) (int, error) {
+	s.said = append(s.said, p...)
+	for {
+		line, rest, whole := bytes.Cut(s.said, []byte("\n"))
+		if !whole {
+			return len(p), nil
+		}
+		s.said = rest
+		s.hear(string(line))
+	}
+}
+
+// hear turns one line of the shell's into a word on a channel.
+func (s *supervisor) hear(line string) {
+	word, rest, _ := strings.Cut(line, " ")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case word == "ended" && s.ended != nil:
+		code, err := strconv.Atoi(rest)
+		if err != nil {
+			code = -1
+		}
+		s.ended <- code // has room: one command is begun at a time
+		s.ended = nil
+	case word == "stopped" && s.still != nil:
+		close(s.still)
+		s.still = nil
+	}
+}
+
+var errGone = errors.New("the process that watches over the private PostgreSQL is gone")
 
 // begin runs init or start. The channel gets the exit code when that is over.
 func (s *supervisor) begin(word string) (<-chan int, error) {
@@ -91,8 +109,10 @@ func (s *supervisor) begin(word string) (<-chan int, error) {
 	s.mu.Lock()
 	s.ended = ended
 	s.mu.Unlock()
-	_, err := io.WriteString(s.in, word+"\n")
-	return ended, err
+	if _, err := io.WriteString(s.in, word+"\n"); err != nil {
+		return nil, errors.Join(errGone, err)
+	}
+	return ended, nil
 }
 
 // halt stops what runs, by stop or crash, and returns when nothing runs any more.
@@ -102,13 +122,13 @@ func (s *supervisor) halt(ctx context.Context, word string) error {
 	s.still = still
 	s.mu.Unlock()
 	if _, err := io.WriteString(s.in, word+"\n"); err != nil {
-		return fmt.Errorf("the process that watches over PostgreSQL is gone: %w", err)
+		return errors.Join(errGone, err)
 	}
 	select {
 	case <-still:
 		return nil
 	case <-s.done:
-		return fmt.Errorf("the process that watches over PostgreSQL is gone")
+		return errGone
 	case <-ctx.Done():
 		return ctx.Err()
 	}

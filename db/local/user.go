@@ -51,17 +51,21 @@ func (a account) attributes() *syscall.SysProcAttr {
 	return attr
 }
 
-// give hands files we made over to the account.
-func (a account) give(paths ...string) error {
+// give hands something we made over to the account. Nobody else may be able to
+// put another thing in its place; where the account could, use giveFile.
+func (a account) give(path string) error {
 	if !a.drop {
 		return nil
 	}
-	for _, p := range paths {
-		if err := os.Lchown(p, a.uid, a.gid); err != nil {
-			return err
-		}
+	return os.Lchown(path, a.uid, a.gid)
+}
+
+// giveFile hands an open file over to the account.
+func (a account) giveFile(f *os.File) error {
+	if !a.drop {
+		return nil
 	}
-	return nil
+	return f.Chown(a.uid, a.gid)
 }
 
 // reaches says whether the account may walk into dir (mode bits only; an access

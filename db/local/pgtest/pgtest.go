@@ -7,6 +7,9 @@
 //		pgtest.Each(t, func(t *testing.T, d *pgtest.DB) { conn := d.Connect(t); … })
 //	}
 //
+// Each shared server keeps goroutines until Main ends: a test that looks for
+// leaked ones takes a server first and passes goleak.IgnoreCurrent.
+//
 // A version that is missing fails the test: a skipped promise is not kept.
 package pgtest
 
@@ -79,7 +82,11 @@ func Main(m *testing.M) {
 // Each runs f as a subtest on every version, named pg15, pg17, …
 func Each(t *testing.T, f func(t *testing.T, d *DB)) {
 	t.Helper()
-	for _, v := range Versions() {
+	versions := Versions()
+	if len(versions) == 0 {
+		t.Fatalf("%s names no version", VersionsEnv)
+	}
+	for _, v := range versions {
 		t.Run("pg"+v, func(t *testing.T) { f(t, On(t, v)) })
 	}
 }
@@ -87,8 +94,11 @@ func Each(t *testing.T, f func(t *testing.T, d *DB)) {
 // One gives a fresh database on the newest version that Each runs on.
 func One(t testing.TB) *DB {
 	t.Helper()
-	vs := Versions()
-	return On(t, slices.MaxFunc(vs, func(a, b string) int {
+	versions := Versions()
+	if len(versions) == 0 {
+		t.Fatalf("%s names no version", VersionsEnv)
+	}
+	return On(t, slices.MaxFunc(versions, func(a, b string) int {
 		if len(a) != len(b) {
 			return len(a) - len(b)
 		}
