@@ -15,7 +15,7 @@ import (
 
 const (
 	// reportEvery is how often a producer repeats the count it works with.
-	reportEvery = 10 * time.Second
+	reportEvery = 2 * time.Second
 	// roundTrips is how many empty statements the baseline is the median of.
 	roundTrips = 9
 )

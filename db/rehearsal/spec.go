@@ -69,7 +69,7 @@ type Producers struct {
 	// Awa's Rust store does until its restart.
 	CacheShards bool
 	// Report tells shardpilot.producer, where that exists, which count each
-	// session works with: on a change and every ten seconds.
+	// session works with: on a change and every two seconds.
 	Report bool
 }
 
