@@ -103,6 +103,7 @@ const (
 	codeLockTable    = "53200"
 	codeInternal     = "XX000" // a relation dropped between look-up and use
 	codeCancelled    = "57014"
+	codeLockWait     = "55P03" // lock_timeout: somebody alters the table
 	codeUndefinedObj = "42704"
 )
 
@@ -134,7 +135,7 @@ func problem(part, what string, err error, grant string) control.Problem {
 	case code == codeLockTable:
 		p.Detail = "the server is out of shared memory for locks; " + what + " not read"
 		p.Hint = "raise max_locks_per_transaction"
-	case code == codeCancelled || errors.Is(err, context.DeadlineExceeded):
+	case code == codeCancelled || code == codeLockWait || errors.Is(err, context.DeadlineExceeded):
 		p.Detail = what + " not read in time"
 	case moved(err):
 		p.Detail, p.Hint = what+" not found: Awa's schema changed under us", "looking for it again"

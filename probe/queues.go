@@ -65,7 +65,9 @@ func (s *state) configure(found map[string]int, at, seen time.Time, c Config) (c
 }
 
 // lanesWanted says whether the lane register cannot wait for its turn.
-func (s *slow) lanesWanted() bool { return s.all || len(s.changed) > 0 }
+func (s *slow) lanesWanted() bool {
+	return (s.all || len(s.changed) > 0) && !s.now().Before(s.lanesHold)
+}
 
 // lanes keeps the register current: the lanes of queues that changed at once,
 // everything when the number of lanes is not what it was.

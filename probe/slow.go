@@ -20,12 +20,13 @@ type slow struct {
 	whereDue, queuesDue, lanesDue     time.Time
 	seqDue, depthDue, instDue, repDue time.Time
 
-	changed  []string // queues whose lanes have to be read again
-	all      bool     // all of them
-	count    laneCount
-	turn     int // where the idle rotation of sequences stands
-	hotTurn  int // and that of active queues
-	lastCost map[string]time.Duration
+	lanesHold time.Time // no lanes before this: the last read failed
+	changed   []string  // queues whose lanes have to be read again
+	all       bool      // all of them
+	count     laneCount
+	turn      int // where the idle rotation of sequences stands
+	hotTurn   int // and that of active queues
+	lastCost  map[string]time.Duration
 }
 
 func (p *Probe) slowly(ctx context.Context) {
@@ -154,6 +155,9 @@ func (s *slow) round(ctx context.Context) error {
 		s.lastCost[task.part] = cost
 		if err != nil {
 			s.failed(task.part, task.what, err)
+			if task.part == "lanes" {
+				s.lanesHold = *task.due
+			}
 			if !s.alive() {
 				return err
 			}

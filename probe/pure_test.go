@@ -1,0 +1,277 @@
+package probe
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"shardpilot/control"
+)
+
+var epoch = time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+
+func TestAHolderIsStuckWhenItKeptTheLaneNotWhenItStoodInLineForIt(t *testing.T) {
+	old, young := control.Some(5), control.Some(0.01)
+	for name, c := range map[string]struct {
+		notify bool
+		held   time.Duration
+		s      session
+		known  bool
+		want   control.Bottleneck
+	}{
+		"short transaction":                 {s: session{state: "active", xactAge: young}, known: true, want: control.BottleneckLane},
+		"old transaction, lane just got":    {held: 250 * time.Millisecond, s: session{state: "active", xactAge: old, stateAge: old}, known: true, want: control.BottleneckLane},
+		"seen with the lane for two second": {held: 2 * time.Second, s: session{state: "active", xactAge: old}, known: true, want: control.BottleneckStuck},
+		"idle in transaction for long":      {s: session{state: "idle in transaction", xactAge: old, stateAge: old}, known: true, want: control.BottleneckStuck},
+		"idle in transaction for a moment":  {s: session{state: "idle in transaction", xactAge: old, stateAge: young}, known: true, want: control.BottleneckLane},
+		"idle after a failed statement":     {s: session{state: "idle in transaction (aborted)", xactAge: old, stateAge: old}, known: true, want: control.BottleneckStuck},
+		"in the NOTIFY queue, however long": {notify: true, held: time.Minute, s: session{xactAge: old}, known: true, want: control.BottleneckNotify},
+		"hidden":                            {s: session{hidden: true}, known: true, want: control.BottleneckUnknown},
+		"hidden, in the NOTIFY queue":       {notify: true, s: session{hidden: true}, known: true, want: control.BottleneckNotify},
+		"hidden, kept the lane":             {held: 3 * time.Second, s: session{hidden: true}, known: true, want: control.BottleneckStuck},
+		"gone before we asked":              {want: control.BottleneckUnknown},
+	} {
+		if got := classify(c.notify, c.held, 2*time.Second, c.s, c.known); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestTheBottleneckFollowsTheWaiting(t *testing.T) {
+	w := control.Some(2)
+	for name, c := range map[string]struct {
+		causes causes
+		w      control.Value
+		want   control.Bottleneck
+	}{
+		"nobody looked":            {w: control.None(), want: control.BottleneckUnknown},
+		"nobody waited":            {w: control.Some(0), want: control.BottleneckNone},
+		"one short wait":           {causes{lane: 1}, control.Some(1.0 / 120), control.BottleneckNone},
+		"lane":                     {causes{lane: 9, notify: 1}, w, control.BottleneckLane},
+		"half notify":              {causes{lane: 5, notify: 5}, w, control.BottleneckNotify},
+		"half stuck is not most":   {causes{lane: 5, stuck: 5}, w, control.BottleneckLane},
+		"most stuck":               {causes{lane: 4, stuck: 5}, w, control.BottleneckStuck},
+		"half hidden":              {causes{lane: 5, unknown: 5}, w, control.BottleneckUnknown},
+		"waiters without a holder": {causes{}, w, control.BottleneckUnknown},
+	} {
+		if got := c.causes.bottleneck(c.w); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestCauseSharesSumToOneOrAreAbsent(t *testing.T) {
+	if s := (causes{}).shares(); s.Lane.OK() || s.Notify.OK() || s.Stuck.OK() || s.Unknown.OK() {
+		t.Errorf("nobody waited: %+v", s)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		var c causes
+		for range rapid.IntRange(1, 20).Draw(t, "holders") {
+			class := rapid.SampledFrom([]control.Bottleneck{control.BottleneckLane, control.BottleneckNotify,
+				control.BottleneckStuck, control.BottleneckUnknown}).Draw(t, "class")
+			c.put(class, float64(rapid.IntRange(1, 50).Draw(t, "waiters")))
+		}
+		s := c.shares()
+		if all := s.Lane.Or(-9) + s.Notify.Or(-9) + s.Stuck.Or(-9) + s.Unknown.Or(-9); math.Abs(all-1) > 1e-9 {
+			t.Fatalf("%+v sums to %v", s, all)
+		}
+	})
+}
+
+func TestStaleNeedsProofAndSilenceIsUnknown(t *testing.T) {
+	on, stale, unknown := control.AppliedOn, control.AppliedStale, control.AppliedUnknown
+	for name, c := range map[string]struct {
+		count, prev, highest, k int
+		want                    control.AppliedState
+	}{
+		"count unknown":                         {0, 0, 3, 9, unknown},
+		"silence":                               {4, 2, -1, 0, unknown},
+		"a lane above the count":                {2, 4, 3, 1, stale},
+		"a lane at the count":                   {2, 4, 2, 1, stale},
+		"raised, met an upper lane":             {4, 2, 2, 1, on},
+		"raised, 6 picks below (1.6%)":          {4, 2, 1, 6, unknown},
+		"raised, 7 picks below (0.8%)":          {4, 2, 1, 7, stale},
+		"raised 2 to 3, 11 picks (1.2%)":        {3, 2, 1, 11, unknown},
+		"raised 2 to 3, 12 picks (0.8%)":        {3, 2, 1, 12, stale},
+		"lowered 4 to 2, 6 picks":               {2, 4, 1, 6, unknown},
+		"lowered 4 to 2, 7 picks":               {2, 4, 1, 7, on},
+		"no change seen, upper half met":        {4, 0, 3, 1, on},
+		"no change seen, 7 picks in lower half": {4, 0, 1, 7, stale},
+		"one shard, 6 picks":                    {1, 0, 0, 6, unknown},
+		"one shard, 7 picks":                    {1, 0, 0, 7, on},
+		"one shard, shard 1 used":               {1, 0, 1, 1, stale},
+	} {
+		if got, why := judge(c.count, c.prev, c.highest, c.k); got != c.want || why == "" {
+			t.Errorf("%s: %s (%s), want %s", name, got, why, c.want)
+		}
+	}
+}
+
+// Producers that spread over S lanes are called stale in fewer than 1% of
+// trials however few or many picks were seen, and producers that still spread
+// over S' are never called on.
+func TestJudgementErrsLessThanItsProof(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, c := range []struct{ from, to int }{{1, 2}, {2, 4}, {4, 8}, {2, 3}} {
+		wrong, late := 0, 0
+		const trials = 20_000
+		for range trials {
+			highestNew, highestOld := -1, -1
+			for k := 1; k <= 40; k++ {
+				highestNew = max(highestNew, rng.IntN(c.to))
+				highestOld = max(highestOld, rng.IntN(c.from))
+				if state, _ := judge(c.to, c.from, highestNew, k); state == control.AppliedStale {
+					wrong++
+					break
+				}
+				if state, _ := judge(c.to, c.from, highestOld, k); state == control.AppliedOn {
+					late++
+				}
+			}
+		}
+		if float64(wrong) > proof*1.2*trials || late > 0 {
+			t.Errorf("%d to %d: %d of %d called stale, %d old ones called on", c.from, c.to, wrong, trials, late)
+		}
+	}
+}
+
+func TestASequenceGivesARateFromTheSecondPointOn(t *testing.T) {
+	at := func(s float64) time.Time { return epoch.Add(time.Duration(s * float64(time.Second))) }
+	n := func(v int64) *int64 { return &v }
+	l := &lane{}
+	for i, step := range []struct {
+		last  *int64
+		at    time.Time
+		rate  control.Value
+		moved bool
+	}{
+		{n(100), at(0), control.None(), false},
+		{n(100), at(1), control.Some(0), false},
+		{n(150), at(3), control.Some(25), true},
+		{nil, at(4), control.None(), false},
+		{n(200), at(5), control.None(), false},
+		{n(210), at(6), control.Some(10), true},
+		{n(3), at(7), control.None(), false}, // made anew
+		{n(5), at(8), control.Some(2), true},
+		{n(9), at(8), control.None(), false}, // no time passed
+	} {
+		if moved := l.advance(step.last, step.at); moved != step.moved || l.rate != step.rate {
+			t.Errorf("step %d: rate %v moved %v, want %v %v", i, l.rate, moved, step.rate, step.moved)
+		}
+	}
+}
+
+func TestDrainedNeedsEveryLaneAboveEmptyUnlockedAndVouchedFor(t *testing.T) {
+	look := epoch.Add(time.Minute)
+	lanes := func(n int) *queue {
+		q := &queue{}
+		for i := range n {
+			q.lanes = append(q.lanes, &lane{queue: q, shard: i, depth: control.Some(0), vouched: look, lockedAt: epoch})
+		}
+		return q
+	}
+	q := lanes(4)
+	if got := q.drained(4); !got[0] || !got[3] {
+		t.Errorf("all empty: %v", got)
+	}
+	q.lanes[1].depth = control.Some(7)
+	if got := q.drained(4); got[0] || got[1] || !got[2] || !got[3] {
+		t.Errorf("seven jobs in shard 1: %v", got)
+	}
+	q = lanes(4)
+	q.lanes[3].lockedAt = look // a producer in the very look that vouches
+	if got := q.drained(4); got[0] || got[3] {
+		t.Errorf("producer under way in shard 3: %v", got)
+	}
+	q.lanes[3].lockedAt = look.Add(time.Second) // and in a later one
+	if got := q.drained(4); got[3] {
+		t.Errorf("producer seen since: %v", got)
+	}
+	q = lanes(4)
+	q.lanes[2].depth = control.None()
+	if got := q.drained(4); got != nil {
+		t.Errorf("unknown depth: %v", got)
+	}
+	q = lanes(4)
+	q.lanes[0].vouched = time.Time{}
+	if got := q.drained(4); got != nil {
+		t.Errorf("no look vouches: %v", got)
+	}
+	if got := (&queue{}).drained(0); got != nil {
+		t.Errorf("no lanes: %v", got)
+	}
+}
+
+func TestATurnVisitsEveryLaneOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		total, n := rapid.IntRange(1, 50).Draw(t, "lanes"), rapid.IntRange(1, 60).Draw(t, "chunk")
+		all := make([]int, total)
+		for i := range all {
+			all[i] = i
+		}
+		seen, at := map[int]int{}, 0
+		for range (total + n - 1) / n {
+			var some []int
+			some, at = turn(all, at, n)
+			for _, i := range some {
+				seen[i]++
+			}
+		}
+		if len(seen) != total {
+			t.Fatalf("%d of %d seen", len(seen), total)
+		}
+	})
+}
+
+func TestTheLaneRegisterKeepsWhatItKnowsOfLanesThatStay(t *testing.T) {
+	s := newState()
+	c := config("").withDefaults()
+	s.configure(map[string]int{"a": 1, "b": 1}, epoch, epoch, c)
+	row := func(name string, shard int, key int64) lane {
+		return lane{queue: &queue{name: name}, priority: 2, shard: shard, key: key, enqueue: "e", claim: "c"}
+	}
+	s.register(nil, []lane{row("a", 0, 1), row("b", 0, 2), row("unlisted", 0, 3)}, epoch)
+	kept := s.byKey[1]
+	kept.depth = control.Some(5)
+	s.register([]string{"a"}, []lane{row("a", 1, 4), row("a", 0, 1)}, epoch)
+	if len(s.byKey) != 3 || s.byKey[1] != kept || s.byKey[2] == nil || s.byKey[4] == nil || s.byKey[3] != nil {
+		t.Fatalf("keys %v", s.keys)
+	}
+	if lanes := s.queues["a"].lanes; len(lanes) != 2 || lanes[0] != kept || lanes[1].shard != 1 {
+		t.Errorf("lanes not in order: %+v", lanes)
+	}
+	s.register(nil, []lane{row("a", 0, 9)}, epoch) // the schema was made anew: another key
+	if len(s.byKey) != 1 || s.byKey[9] == nil || s.byKey[9].depth.OK() {
+		t.Errorf("after a new schema: %v", s.keys)
+	}
+	if gone := s.configure(map[string]int{"b": 1}, epoch, epoch, c); len(gone) != 1 || gone[0] != "a" {
+		t.Errorf("gone %v", gone)
+	}
+}
+
+func TestACountThatChangesRestartsTheWindowAndThePicks(t *testing.T) {
+	s := newState()
+	c := config("").withDefaults()
+	s.configure(map[string]int{"a": 2}, epoch, epoch, c)
+	q := s.queues["a"]
+	q.window.Add(epoch, 3, 1, 1)
+	q.trail = []moment{{}}
+	g := q.group(session{client: "10.0.0.1", app: "x"})
+	g.pick(7, 1)
+	later := epoch.Add(time.Minute)
+	if changed := s.configure(map[string]int{"a": 4}, later, later, c); len(changed) != 1 {
+		t.Errorf("changed %v", changed)
+	}
+	if q.prev != 2 || q.shards != 4 || !q.changedAt.Equal(later) || len(q.trail) != 0 || len(g.picks) != 0 ||
+		q.window.Share(epoch, time.Minute).Samples != 0 {
+		t.Errorf("after 2 → 4: %+v, picks %v", q, g.picks)
+	}
+	q.shards = 0 // a read failed, the next one finds the same count
+	s.configure(map[string]int{"a": 4}, later, later, c)
+	if q.prev != 2 || q.shards != 4 {
+		t.Errorf("a failed read made a change of it: %+v", q)
+	}
+}
