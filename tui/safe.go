@@ -12,3 +12,12 @@ func Fit(s string, w int) string {
 	s = cut(safe(s, false), w, "…")
 	return s + strings.Repeat(" ", max(0, w-width(s)))
 }
+
+// SafeLines is s made safe line by line: its line ends stay.
+func SafeLines(s string) string {
+	parts := strings.Split(s, "\n")
+	for i, p := range parts {
+		parts[i] = safe(p, false)
+	}
+	return strings.Join(parts, "\n")
+}

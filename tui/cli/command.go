@@ -1,0 +1,87 @@
+// Package cli is the face shardpilot shows without a screen: arguments in, one
+// Command out; readings, reports and decisions in, tables or JSON lines out.
+//
+// Output rules: what was asked for goes to standard output, everything else to
+// standard error. With JSON every line is one object and nothing else is
+// printed. Names that come from a database are made safe in tables (control
+// characters are shown, never interpreted) and escaped by JSON.
+package cli
+
+import "time"
+
+// Command is what the arguments asked for.
+type Command struct {
+	Name   string // one of the names in commands, "dashboard" when none was given
+	Conn   Conn
+	Screen Screen
+	Run    Run
+	Demo   Demo
+	Act    Act
+
+	JSON bool // one object, or one a line for streams
+	Yes  bool // do not ask
+	Help bool // print the help of the command and do nothing else
+}
+
+// Conn says where to connect. Empty fields leave the choice to the PG*
+// variables, the service file and the passfile, as libpq reads them.
+type Conn struct {
+	String     string // URL or keyword string
+	Host       string
+	Port       int // 1..65535, 0 when not given
+	DBName     string
+	User       string
+	AllowNewer bool // write to an Awa newer than the newest known
+}
+
+// Screen is how the dashboard looks and what it may do.
+type Screen struct {
+	Label    string
+	ReadOnly bool
+	Interval time.Duration // 0.25..10 s between pictures
+	Glyphs   string        // auto, braille, block, ascii
+	Color    string        // auto, truecolor, 256, 16, none
+	LogFile  string        // "" writes no log
+	Verbose  bool          // log what PostgreSQL says (notices) and each reconnect
+}
+
+// Run is how the controller behaves.
+type Run struct {
+	Mode string  // shadow or enforced
+	Pace float64 // divides every duration of the policy, >= 1
+}
+
+// Demo is the private PostgreSQL, its load, and how long it goes on.
+type Demo struct {
+	Shape     string // steady, bursty, skewed, notify, stuck, idle
+	PG        string // 15, 17, 18, "" for the newest found
+	PGBin     string // directory of binaries
+	Keep      string // data directory that stays
+	Headless  bool
+	Duration  time.Duration // 0 goes on until stopped
+	Producers int           // 0 takes the shape's own
+	Hold      time.Duration // negative takes the shape's own
+	Shards    int           // enqueue_shards at the start, 0 takes the shape's own
+}
+
+// Act holds the flags of the commands that keep or change something.
+type Act struct {
+	Queue     string
+	Auto      bool
+	Max       int
+	Enforced  bool
+	Shadow    bool
+	Manual    int // shard count, 0 when not given
+	Pin       int // shard count, 0 when not given
+	Unpin     bool
+	For       time.Duration // of a pin, 0 for ever
+	PauseUp   bool
+	PauseDown bool
+	Resume    bool
+	Why       string
+	Role      string // grants
+	Level     string // grants: watch or act
+	Limit     int    // log: rows
+	Since     time.Duration
+	Force     bool
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"shardpilot/control"
+)
+
+func TestArgumentsNameOneCommand(t *testing.T) {
+	for _, tc := range []struct {
+		args string
+		name string
+		conn string
+	}{
+		{"", "dashboard", ""},
+		{"postgres://a@b/c", "dashboard", "postgres://a@b/c"},
+		{"--label prod postgresql://a@b/c", "dashboard", "postgresql://a@b/c"},
+		{"service=prod", "dashboard", "service=prod"},
+		{"dashboard service=prod", "dashboard", "service=prod"},
+		{"demo --shape notify", "demo", ""},
+		{"doctor postgres://a@b/c --json", "doctor", "postgres://a@b/c"},
+		{"version", "version", ""},
+		{"help", "help", ""},
+		{"help demo", "demo", ""},
+	} {
+		c, err := Parse(strings.Fields(tc.args))
+		if err != nil {
+			t.Errorf("%q: %v", tc.args, err)
+			continue
+		}
+		if c.Name != tc.name || c.Conn.String != tc.conn {
+			t.Errorf("%q: got %s %q, want %s %q", tc.args, c.Name, c.Conn.String, tc.name, tc.conn)
+		}
+	}
+}
+
+func TestBadArgumentsAreUsageFaultsThatNameTheFlag(t *testing.T) {
+	for _, tc := range []struct{ args, names string }{
+		{"frobnicate", `"frobnicate"`},
+		{"help frobnicate", `"frobnicate"`},
+		{"--frobnicate", "--frobnicate"},
+		{"--interval 0.1s", "--interval"},
+		{"--interval 11s", "--interval"},
+		{"--interval soon", "soon"},
+		{"--glyphs runes", "--glyphs"},
+		{"--color mauve", "--color"},
+		{"--mode brave", "--mode"},
+		{"--pace 0.5", "--pace"},
+		{"--pace NaN", "--pace"},
+		{"--port 0", "--port"},
+		{"--port 65536", "--port"},
+		{"postgres://a/b postgres://c/d", "one connection string"},
+		{"doctor prod", `"prod"`},
+		{"version x=1", `"x=1"`},
+		{"demo postgres://a/b", "no argument"},
+		{"demo --shape round", "--shape"},
+		{"demo --pg 9", "--pg"},
+		{"demo --duration -1s", "--duration"},
+		{"demo --producers 0", "--producers"},
+		{"demo --producers 501", "--producers"},
+		{"demo --hold -5ms", "--hold"},
+		{"demo --shards 65", "--shards"},
+	} {
+		_, err := Parse(strings.Fields(tc.args))
+		var f *control.Fault
+		if !errors.As(err, &f) || f.Kind != control.FaultUsage {
+			t.Errorf("%q: got %v, want a usage fault", tc.args, err)
+			continue
+		}
+		if !strings.Contains(f.What, tc.names) || f.Hint == "" {
+			t.Errorf("%q: %q does not name %s, or has no hint %q", tc.args, f.What, tc.names, f.Hint)
+		}
+	}
+}
+
+func TestDefaultsAreTheContractsOnes(t *testing.T) {
+	c, err := Parse([]string{"demo"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Screen.Interval != time.Second || c.Run.Mode != "shadow" || c.Run.Pace != 1 || c.Demo.Shape != "steady" || c.Demo.Hold >= 0 {
+		t.Errorf("unexpected defaults: %+v", c)
+	}
+}
+
+func TestHelpListsEveryCommandAndEveryFlag(t *testing.T) {
+	var all bytes.Buffer
+	if err := Help(&all, "help"); err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range commands() {
+		if !strings.Contains(all.String(), "  "+spec.name+" ") {
+			t.Errorf("help does not list %s", spec.name)
+		}
+		var one bytes.Buffer
+		if err := Help(&one, spec.name); err != nil {
+			t.Fatal(err)
+		}
+		for _, must := range []string{"Usage:", "Example:", "--help", "Exit:"} {
+			if !strings.Contains(one.String(), must) {
+				t.Errorf("help of %s lacks %s", spec.name, must)
+			}
+		}
+		if _, err := Parse(strings.Fields(strings.TrimPrefix(spec.example, "shardpilot "))); err != nil {
+			t.Errorf("the example of %s does not parse: %v", spec.name, err)
+		}
+	}
+}
