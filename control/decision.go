@@ -31,6 +31,8 @@ type Reason string
 type Blocker struct {
 	Rule   Reason `json:"rule"`
 	Detail string `json:"detail"` // how far it is from giving way, e.g. "share 0.19, needs 0.25"
+	// For is the direction the rule stands in the way of, "" for both.
+	For Action `json:"for,omitempty"`
 	// Until is when the rule gives way by itself, zero when that depends on
 	// what will be measured.
 	Until time.Time `json:"until,omitzero"`
@@ -69,6 +71,9 @@ type Decision struct {
 	Pending       bool      `json:"pending"` // every rule allows it, a hand is needed
 	Evidence      Evidence  `json:"evidence"`
 	Next          time.Time `json:"next,omitzero"` // earliest time of the next step, zero when not known
+	// Step is the queue's pending step, nil when none waits. It may outlive the
+	// evidence: Pending says whether the rules allow it at this very tick.
+	Step *Pending `json:"step,omitempty"`
 }
 
 // Outcome is how a write of a shard count ended.
@@ -125,6 +130,7 @@ type Event struct {
 	Decisions     []Decision     // the current one of every queue, by queue name
 	Changes       []Change       // new since the last event
 	Verifications []Verification // new since the last event
+	Entries       []LogEntry     // of the decision log, learned since the last event; its tail at first
 	Err           *Failure
 	Dropped       int    // events that a slow receiver missed so far
 	ProcessMode   Mode   // shadow or enforced, of this process

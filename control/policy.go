@@ -51,8 +51,9 @@ type Policy struct {
 	// above it. Ranges 1 ns to ShrinkWindow, ShrinkShare to 1.
 	ShrinkSlice time.Duration
 	SliceShare  float64
-	// RateFloor is how far the enqueue rate of the newest slice may lie below
-	// that of ShrinkWindow; lower and the calm is a slowdown. Range 0 to 1.
+	// RateFloor is the least part of its rate over ShrinkWindow at which the
+	// queue must be enqueued to of late (the newest slice, or GrowWindow); below
+	// it the calm is a slowdown. Range 0 to 1.
 	RateFloor float64
 	// ShrinkBusy is how busy the lanes that remain may be at most. Range above 0 to 1.
 	ShrinkBusy float64

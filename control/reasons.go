@@ -90,7 +90,7 @@ var reasonWords = map[Reason]string{
 	ReasonRevert:        "the last change did harm",
 
 	ReasonNoReading:   "nothing was read of this queue yet",
-	ReasonStale:       "the newest reading is too old",
+	ReasonStale:       "stale",
 	ReasonStandby:     "the server is a standby",
 	ReasonReadOnly:    "the server is read-only",
 	ReasonAwaUnfit:    "this Awa installation must not be written to",
@@ -105,8 +105,8 @@ var reasonWords = map[Reason]string{
 	ReasonPinned:      "pinned",
 	ReasonPausedUp:    "steps up are paused",
 	ReasonPausedDown:  "steps down are paused",
-	ReasonManual:      "manual: never touched",
-	ReasonNotAccepted: "nobody accepted partitioned FIFO for this queue",
+	ReasonManual:      "manual mode",
+	ReasonNotAccepted: "partitioned FIFO is not accepted",
 	ReasonAtMax:       "at its maximum",
 	ReasonAtMin:       "at one shard",
 

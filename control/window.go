@@ -34,12 +34,12 @@ func (c *cell) add(o cell) {
 	c.samples += o.samples
 }
 
-// ring keeps the newest slots cells of one length. Slot i of time is the span
-// (i·step, (i+1)·step] since the Unix epoch; it lies at i mod slots.
-type ring struct {
+// ring keeps the newest cells of one length. Slot i of time is the span
+// (i·step, (i+1)·step] since the Unix epoch; it lies at i mod len(cells).
+type ring[T any] struct {
 	step  time.Duration
-	cells []cell // nil until somebody was there
-	head  int64  // newest slot written
+	cells []T   // nil until there is something to keep
+	head  int64 // newest slot written
 }
 
 func slotOf(at time.Time, step time.Duration) int64 {
@@ -51,7 +51,7 @@ func slotOf(at time.Time, step time.Duration) int64 {
 	return i
 }
 
-func (r *ring) place(slot int64) *cell {
+func (r *ring[T]) place(slot int64) *T {
 	n := int64(len(r.cells))
 	i := slot % n
 	if i < 0 {
@@ -60,29 +60,32 @@ func (r *ring) place(slot int64) *cell {
 	return &r.cells[i]
 }
 
-// put adds c to its slot. A slot older than the ring is dropped, a slot ahead
-// of the head clears everything between.
-func (r *ring) put(slot int64, c cell) {
+// at is the cell to add to for a slot, nil when the slot is older than the
+// ring. A slot ahead of the head clears everything between.
+func (r *ring[T]) at(slot int64) *T {
 	n := int64(len(r.cells))
 	switch {
 	case slot <= r.head-n:
-		return
+		return nil
 	case slot > r.head:
 		if slot-r.head >= n {
 			clear(r.cells)
 		} else {
+			var zero T
 			for i := r.head + 1; i <= slot; i++ {
-				*r.place(i) = cell{}
+				*r.place(i) = zero
 			}
 		}
 		r.head = slot
 	}
-	r.place(slot).add(c)
+	return r.place(slot)
 }
 
-func (r *ring) get(slot int64) cell {
+// get is the cell of a slot, zero when the ring does not hold it.
+func (r *ring[T]) get(slot int64) T {
 	if slot > r.head || slot <= r.head-int64(len(r.cells)) {
-		return cell{}
+		var zero T
+		return zero
 	}
 	return *r.place(slot)
 }
@@ -98,7 +101,7 @@ func (r *ring) get(slot int64) cell {
 // A Window is not safe for concurrent use.
 type Window struct {
 	span, batch  time.Duration
-	fine, coarse ring
+	fine, coarse ring[cell]
 	busyAt       time.Time // newest sample at which somebody was there
 
 	// The idle form: samples of an empty queue, evenly spread over (from, to].
@@ -116,8 +119,8 @@ func NewWindow(span, batch time.Duration) *Window {
 	step := (span + coarseSlots*batch - 1) / (coarseSlots * batch) * batch
 	return &Window{
 		span: span, batch: batch,
-		fine:   ring{step: batch},
-		coarse: ring{step: step},
+		fine:   ring[cell]{step: batch},
+		coarse: ring[cell]{step: step},
 	}
 }
 
@@ -140,8 +143,11 @@ func (w *Window) Add(at time.Time, waiting, holding float64, samples int) {
 			w.busyAt = at
 		}
 	}
-	w.fine.put(slotOf(at, w.fine.step), c)
-	w.coarse.put(slotOf(at, w.coarse.step), c)
+	for _, r := range [...]*ring[cell]{&w.fine, &w.coarse} {
+		if slot := r.at(slotOf(at, r.step)); slot != nil {
+			slot.add(c)
+		}
+	}
 }
 
 // addIdle lengthens the idle run. After a gap the run starts anew: an empty
@@ -181,7 +187,7 @@ func (w *Window) open(at time.Time) {
 		return
 	}
 	w.fine.cells, w.coarse.cells = make([]cell, fineSlots), make([]cell, coarseSlots)
-	for _, r := range []*ring{&w.fine, &w.coarse} {
+	for _, r := range [...]*ring[cell]{&w.fine, &w.coarse} {
 		r.head = slotOf(at, r.step)
 		if w.idle == 0 {
 			continue
@@ -199,7 +205,7 @@ func (w *Window) open(at time.Time) {
 
 // Reset forgets everything.
 func (w *Window) Reset() {
-	*w = Window{span: w.span, batch: w.batch, fine: ring{step: w.fine.step}, coarse: ring{step: w.coarse.step}}
+	*w = Window{span: w.span, batch: w.batch, fine: ring[cell]{step: w.fine.step}, coarse: ring[cell]{step: w.coarse.step}}
 }
 
 // Share estimates the wait share over the span that ends at now. The newest
@@ -209,16 +215,11 @@ func (w *Window) Share(now time.Time, span time.Duration) Interval {
 	if w.fine.cells == nil {
 		return w.idleShare(now, span)
 	}
-	r := &w.fine
-	if span > fineSlots*w.batch {
-		r = &w.coarse
-	}
-	slots := int64((span + r.step/2) / r.step)
-	head := slotOf(now, r.step)
+	r, first, head := w.slots(now, span)
 	var buf [fineSlots + 1]cell
 	seq := buf[:0]
 	out, oldest, newest := Interval{}, int64(0), int64(0)
-	for i := head - max(slots, 1) + 1; i <= head; i++ {
+	for i := first; i <= head && len(seq) < cap(seq); i++ {
 		c := r.get(i)
 		if c.samples == 0 {
 			continue
@@ -228,9 +229,7 @@ func (w *Window) Share(now time.Time, span time.Duration) Interval {
 		}
 		newest = i
 		out.Samples += int(c.samples)
-		if len(seq) < cap(seq) {
-			seq = append(seq, c)
-		}
+		seq = append(seq, c)
 	}
 	if len(seq) == 0 {
 		return out
@@ -238,6 +237,47 @@ func (w *Window) Share(now time.Time, span time.Duration) Interval {
 	out.SpanS = (time.Duration(newest-oldest+1) * r.step).Seconds()
 	out.estimate(seq)
 	return out
+}
+
+// slots are the ring that answers for a span, and its slots from first to last.
+func (w *Window) slots(now time.Time, span time.Duration) (r *ring[cell], first, last int64) {
+	r = &w.fine
+	if span > fineSlots*w.batch {
+		r = &w.coarse
+	}
+	last = slotOf(now, r.step)
+	return r, last - max(int64((span+r.step/2)/r.step), 1) + 1, last
+}
+
+// mean is the share over a span without its interval, which is most of the
+// work.
+func (w *Window) mean(now time.Time, span time.Duration) Value {
+	span = min(max(span, w.batch), w.span)
+	if w.fine.cells == nil {
+		return w.idleShare(now, span).Mean
+	}
+	var sum cell
+	r, first, last := w.slots(now, span)
+	for i := first; i <= last; i++ {
+		sum.add(r.get(i))
+	}
+	switch d := float64(sum.wait) + float64(sum.hold); {
+	case sum.samples == 0:
+		return None()
+	case d == 0:
+		return Some(0)
+	default:
+		return Some(float64(sum.wait) / d)
+	}
+}
+
+// began is when the oldest batch of a span began.
+func (w *Window) began(now time.Time, span time.Duration) time.Time {
+	if w.fine.cells == nil {
+		return now.Add(-span)
+	}
+	r, first, _ := w.slots(now, min(max(span, w.batch), w.span))
+	return time.Unix(0, first*int64(r.step))
 }
 
 // idleShare answers for a window in its idle form: the overlap of the span

@@ -1,0 +1,168 @@
+package control
+
+// choice is the direction a tick speaks about: the step, what stands in its
+// way, and what stands in the way of the opposite one.
+type choice struct {
+	action   Action
+	to       int
+	reason   Reason // of the step, if it may be taken
+	fast     bool
+	gain     Value
+	blockers []Blocker // in order of precedence
+	// evident is false when the signal is among the blockers.
+	evident bool
+	others  []Blocker // of the opposite direction
+	now     *Input
+}
+
+// choose weighs both directions. A revert comes first; then whichever step may
+// be taken; then the direction for which the signal speaks; then up for a
+// queue with waits and down for one without.
+func (s *State) choose(p Policy, in *Input) choice {
+	if c, ok := s.revert(p, in); ok {
+		return c
+	}
+	frozen := freeze(p, in, make([]Blocker, 0, 10))
+	up := s.up(p, in, frozen)
+	if in.Signal.Shards <= MinShards {
+		return up
+	}
+	down := s.down(p, in, append(make([]Blocker, 0, 10), frozen...))
+	lead, other := up, down
+	switch {
+	case len(up.blockers) == 0:
+	case len(down.blockers) == 0,
+		!up.evident && down.evident,
+		!up.evident && in.Signal.Grow.Mean.Or(0) <= p.GrowShare:
+		lead, other = down, up
+	}
+	lead.others = other.blockers
+	return lead
+}
+
+func (s *State) up(p Policy, in *Input, list []Blocker) choice {
+	from := in.Signal.Shards
+	to := 2 * from
+	if in.Queue.Max > from && in.Queue.Max < to {
+		to = in.Queue.Max
+	}
+	c, frozen := choice{action: ActionGrow, to: to, now: in}, len(list)
+	list = standing(in, from, to, list)
+	before := len(list)
+	list, c.fast = growEvidence(p, &in.Signal, to, list)
+	c.evident = len(list) == before
+	c.reason = ReasonContended
+	inside := in.Signal.Inside
+	if c.fast {
+		c.reason, inside = ReasonContendedFast, in.Signal.FastInside
+	}
+	c.gain = PredictedGain(from, to, inside)
+	c.blockers = s.unknownCount(in, timing(p, s, in, from, to, false, list))
+	c.sign(frozen)
+	return c
+}
+
+func (s *State) down(p Policy, in *Input, list []Blocker) choice {
+	from := in.Signal.Shards
+	c, frozen := choice{action: ActionShrink, to: from / 2, reason: ReasonCalm, now: in}, len(list)
+	list = standing(in, from, c.to, list)
+	before := len(list)
+	list = shrinkEvidence(p, &in.Signal, c.to, list)
+	c.evident = len(list) == before
+	c.gain = PredictedGain(from, c.to, in.Signal.Inside)
+	c.blockers = s.unknownCount(in, timing(p, s, in, from, c.to, false, list))
+	c.sign(frozen)
+	return c
+}
+
+// sign says of each blocker that stands in the way of this direction only
+// which one that is; the first ones, a freeze, stand in the way of both.
+func (c *choice) sign(both int) {
+	for i := both; i < len(c.blockers); i++ {
+		switch b := &c.blockers[i]; b.Rule {
+		case ReasonPinned, ReasonManual, ReasonInFlight, ReasonVerifying, ReasonOscillating, ReasonRetry,
+			ReasonQueueBudget, ReasonDatabaseBudget, ReasonAdopted:
+		default:
+			b.For = c.action
+		}
+	}
+}
+
+// unknownCount holds until the log has caught up with a count that is not what
+// it says.
+func (s *State) unknownCount(in *Input, list []Blocker) []Blocker {
+	if s.Shards != in.Signal.Shards && s.Shards != 0 && in.Signal.Shards != 0 {
+		list = append(list, Blocker{Rule: ReasonAdopted, Detail: arrow(s.Shards, in.Signal.Shards) + " was not written through this log"})
+	}
+	return list
+}
+
+// revert is the step back from a change that did harm, once: any outcome of a
+// write, an operator's no, or time ends the wish.
+func (s *State) revert(p Policy, in *Input) (choice, bool) {
+	from := in.Signal.Shards
+	if s.RevertTo == 0 || s.RevertTo == from || s.Shards != from || !in.World.Now.Before(s.RevertAt.Add(p.PendingLife)) {
+		return choice{}, false
+	}
+	c := choice{action: ActionGrow, to: s.RevertTo, reason: ReasonRevert, evident: true, now: in}
+	if c.to < from {
+		c.action = ActionShrink
+	}
+	list := freeze(p, in, make([]Blocker, 0, 8))
+	list = standing(in, from, c.to, list)
+	if c.to < from {
+		switch drained, ok := in.Signal.Drained, in.Signal.DrainedOK; {
+		case c.to != from/2 || !ok: // known only for half the count; the gate checks again
+			if !ok {
+				list = append(list, Blocker{Rule: ReasonNotDrained, Detail: "whether the upper lanes are empty is not known"})
+			}
+		case !drained:
+			list = append(list, Blocker{Rule: ReasonNotDrained, Detail: "the upper lanes hold jobs or locks"})
+		}
+	}
+	c.gain = PredictedGain(from, c.to, in.Signal.Inside)
+	c.blockers = timing(p, s, in, from, c.to, true, list)
+	return c, true
+}
+
+// fill writes the choice into a decision that holds so far.
+func (c choice) fill(d *Decision) {
+	d.PredictedGain = c.gain
+	d.Evidence = c.now.Signal.evidence(c.fast, c.gain)
+	d.Blockers = c.blockers
+	if len(c.blockers) == 0 {
+		d.Action, d.To, d.Reason = c.action, c.to, c.reason
+		d.Detail = c.words(c.now)
+		return
+	}
+	d.Reason = c.blockers[0].Rule
+	d.Detail = d.Reason.Words() + ": " + c.blockers[0].Detail
+	d.Next = notBefore(c.blockers)
+next:
+	for _, o := range c.others {
+		for _, b := range c.blockers {
+			if b.Rule == o.Rule && b.For == o.For {
+				continue next
+			}
+		}
+		d.Blockers = append(d.Blockers, o)
+	}
+}
+
+// words say why the step is wanted, with the figures.
+func (c choice) words(in *Input) string {
+	s := &in.Signal
+	d := arrow(s.Shards, c.to) + ": "
+	iv, waiters := s.Grow, s.Waiters
+	switch {
+	case c.reason == ReasonRevert:
+		return d + "the change did harm and is taken back"
+	case c.action == ActionShrink:
+		return d + "share " + two(s.Calm.Mean) + " (" + two(s.Calm.Low) + " to " + two(s.Calm.High) + ") over " +
+			span(s.Age) + ", " + two(s.Busy) + " lanes busy"
+	case c.fast:
+		iv, waiters = s.Fast, s.FastWaiters
+	}
+	return d + "share " + two(iv.Mean) + " (" + two(iv.Low) + " to " + two(iv.High) + "), " +
+		two(waiters) + " sessions wait, predicted ×" + two(c.gain)
+}

@@ -1,0 +1,172 @@
+package control
+
+import (
+	"math"
+	"time"
+)
+
+// Signal is what a Track amounts to at one moment: every number the rules
+// look at, and nothing else. All of it is at the time of the newest reading.
+type Signal struct {
+	At      time.Time     // server clock, end of the newest reading; zero when there is none
+	Shards  int           // configured count, 0 when unknown
+	Period  time.Duration // of the newest reading
+	Age     time.Duration // how far back the windows reach, since the count changed at most
+	Highest int           // lanes that exist, at least Shards
+
+	Coverage Value // samples there are of those there should be over GrowWindow, 0..1
+
+	Grow        Interval // over GrowWindow
+	Thirds      [3]Value // its thirds, oldest first
+	Waiters     Value    // sessions, over GrowWindow
+	Inside      Value    // sessions, over GrowWindow
+	Fast        Interval // over FastWindow
+	FastWaiters Value
+	FastInside  Value
+	Causes      Causes // of the newest reading, over its own window
+	TopLane     Value  // share of the waits in the worst lane
+	Stale       int    // producers proven not to work with the configured count
+	Applied     Value
+	Producers   Value
+
+	Calm       Interval // over ShrinkWindow; only with two shards or more
+	WorstSlice Value    // highest share of a slice of it
+	Rate       Value    // jobs/s over ShrinkWindow
+	RateOfLate Value    // jobs/s over its newest slice or GrowWindow, whichever is lower
+	Busy       Value    // lanes' worth of holding sessions: the larger of both
+	// Drained is whether every lane at or above half the count is empty and
+	// unlocked; DrainedOK is whether that is known.
+	Drained, DrainedOK bool
+
+	Figures Figures // over VerifyWindow
+	Depth   Value   // ready jobs
+}
+
+// Signal measures the track under a policy.
+func (t *Track) Signal(p Policy) Signal {
+	r := &t.newest
+	s := Signal{
+		At: r.At, Shards: r.Shards, Age: t.age(), Highest: max(r.HighestShard, r.Shards),
+		Period: time.Duration(r.PeriodS * float64(time.Second)),
+		Causes: r.Causes, Stale: r.Stale, Applied: r.Applied, Producers: r.Producers, Depth: r.Depth,
+		TopLane: t.topLane(),
+	}
+	if r.At.IsZero() {
+		return s
+	}
+	s.Grow = t.window.Share(r.At, p.GrowWindow)
+	third := p.GrowWindow / 3
+	for i := range s.Thirds {
+		s.Thirds[i] = t.window.mean(r.At.Add(-time.Duration(2-i)*third), third)
+	}
+	if r.Expected > 0 && r.PeriodS > 0 {
+		from := t.window.began(r.At, p.GrowWindow)
+		if t.since.After(from) {
+			from = t.since
+		}
+		if should := r.At.Sub(from).Seconds() * r.Expected / r.PeriodS; should > 0 {
+			s.Coverage = Some(min(float64(s.Grow.Samples)/should, 1))
+		}
+	}
+	grow := t.over(p.GrowWindow)
+	s.Waiters, s.Inside = grow.waiters(), grow.inside()
+	fast := t.over(p.FastWindow)
+	s.FastWaiters, s.FastInside = fast.waiters(), fast.inside()
+	if s.Grow.Mean.Or(0) > 0 {
+		s.Fast = t.window.Share(r.At, p.FastWindow)
+	} else {
+		s.Fast = Interval{Mean: t.window.mean(r.At, p.FastWindow)}
+	}
+	s.Figures = t.figures(p)
+	if r.Shards > 1 {
+		t.calm(p, &s)
+	}
+	return s
+}
+
+func (t *Track) calm(p Policy, s *Signal) {
+	at := t.newest.At
+	s.Calm = t.window.Share(at, p.ShrinkWindow)
+	slices := int((p.ShrinkWindow + p.ShrinkSlice - 1) / p.ShrinkSlice)
+	for i := range min(slices, 64) {
+		share := t.window.mean(at.Add(-time.Duration(i)*p.ShrinkSlice), p.ShrinkSlice)
+		if v, ok := share.Get(); ok && v >= s.WorstSlice.Or(0) {
+			s.WorstSlice = share
+		}
+	}
+	long, slice := t.over(p.ShrinkWindow), t.over(p.ShrinkSlice)
+	s.Rate, s.RateOfLate = long.rate(), slice.rate()
+	if late, ok := t.over(p.GrowWindow).rate().Get(); ok && late < s.RateOfLate.Or(0) {
+		s.RateOfLate = Some(late)
+	}
+	if long.seconds > 0 && slice.seconds > 0 {
+		s.Busy = Some(float64(max(long.busyS/long.seconds, slice.busyS/slice.seconds)))
+	}
+	s.Drained, s.DrainedOK = t.newest.DrainedAbove(s.Shards / 2)
+}
+
+func (t tally) waiters() Value {
+	if t.seconds == 0 {
+		return None()
+	}
+	return Some(float64(t.waitS / t.seconds))
+}
+
+// A mean that is known for less than half the time is not known.
+func (t tally) inside() Value {
+	if t.insideT == 0 || t.insideT < t.seconds/2 {
+		return None()
+	}
+	return Some(float64(t.insideS / t.insideT))
+}
+
+func (t tally) rate() Value {
+	if t.rateT == 0 || t.rateT < t.seconds/2 {
+		return None()
+	}
+	return Some(float64(t.jobs / t.rateT))
+}
+
+// figures are what a verification compares, over VerifyWindow.
+func (t *Track) figures(p Policy) Figures {
+	sum := t.over(p.VerifyWindow)
+	f := Figures{Rate: sum.rate(), Waiters: sum.waiters(), Producers: t.newest.Producers}
+	if sum.jobs > 0 && f.Rate.OK() {
+		f.WaitPerS = Some(float64(sum.waitS / sum.jobs))
+		if inside, ok := sum.inside().Get(); ok {
+			f.LatencyS = Some(inside / f.Rate.Or(0))
+		}
+	}
+	if t.fine.cells == nil {
+		f.RateErr = Some(0)
+		return f
+	}
+	last := slotOf(t.newest.At, t.fine.step)
+	var n, total, squares float64
+	for i := last - int64(p.VerifyWindow/t.fine.step) + 1; i <= last; i++ {
+		if rate, ok := t.fine.get(i).rate().Get(); ok {
+			n++
+			total += rate
+			squares += rate * rate
+		}
+	}
+	if n >= 3 {
+		mean := total / n
+		f.RateErr = Some(math.Sqrt(max(squares/n-mean*mean, 0) / (n - 1)))
+	}
+	return f
+}
+
+// evidence is the signal as a decision carries it.
+func (s Signal) evidence(fast bool, gain Value) Evidence {
+	iv, waiters, inside := s.Grow, s.Waiters, s.Inside
+	if fast {
+		iv, waiters, inside = s.Fast, s.FastWaiters, s.FastInside
+	}
+	return Evidence{
+		Share: iv.Mean, ShareLow: iv.Low, ShareHigh: iv.High, WindowS: iv.SpanS,
+		Waiters: waiters, Inside: inside, EnqueueRate: s.Figures.Rate, WaitPerEnqS: s.Figures.WaitPerS,
+		Depth: s.Depth, Causes: s.Causes, TopLaneShare: s.TopLane,
+		Applied: s.Applied, Producers: s.Producers, PredictedGain: gain,
+	}
+}

@@ -1,0 +1,123 @@
+package control
+
+import (
+	"strconv"
+	"time"
+)
+
+// judgement is the end of a trial.
+type judgement struct {
+	verdict Verdict
+	reason  Reason // ReasonVerified, or the lock that follows
+	detail  string
+	gain    Value
+}
+
+// try moves a trial along and judges it when its time has come: the change
+// must have settled and producers have taken it up, then a whole window must
+// have passed. A trial that nothing can be said about ends as inconclusive.
+func (t Trial) try(p Policy, s *Signal, now time.Time) (Trial, *judgement) {
+	late := !now.Before(t.At.Add(p.SettleLimit))
+	switch {
+	case s.Stale > 0:
+		t.Settled = time.Time{}
+		if late {
+			return t, &judgement{VerdictInconclusive, ReasonVerified, strconv.Itoa(s.Stale) + " producers have not taken it up in " + span(p.SettleLimit), None()}
+		}
+		return t, nil
+	case now.Before(t.At.Add(p.Settle)):
+		return t, nil
+	case t.Settled.IsZero():
+		t.Settled = now
+	}
+	if now.Before(t.Settled.Add(p.VerifyWindow)) || s.At.Before(t.Settled.Add(p.VerifyWindow)) {
+		return t, nil
+	}
+	if j := t.judge(p, s.Figures); j.verdict != "" {
+		return t, &j
+	}
+	if late {
+		return t, &judgement{VerdictInconclusive, ReasonVerified, "the enqueue rate before or after is not known", None()}
+	}
+	return t, nil
+}
+
+// judge compares the window before with the one after. The zero judgement
+// means that a figure is missing.
+func (t Trial) judge(p Policy, after Figures) judgement {
+	before := t.Before
+	r0, ok0 := before.Rate.Get()
+	r1, ok1 := after.Rate.Get()
+	if !ok0 || !ok1 {
+		return judgement{}
+	}
+	if r0 == 0 || r1 == 0 {
+		return judgement{VerdictInconclusive, ReasonVerified, "nothing was enqueued before or after", None()}
+	}
+	rate := r1 / r0
+	waits := ratio(after.WaitPerS, before.WaitPerS)
+	latency := ratio(after.LatencyS, before.LatencyS)
+	detail := "enqueue rate ×" + two(Some(rate)) + ", wait per enqueue ×" + two(waits) + ", time per enqueue ×" + two(latency)
+	j := judgement{VerdictKept, ReasonVerified, detail, Some(rate)}
+	crowd := ratio(after.Producers, before.Producers)
+	same := crowd.Or(1) == 1
+	switch {
+	case crowd.OK() && !same && (rate > 1+p.ForeignRate || rate < 1-p.ForeignRate):
+		j.verdict = VerdictInconclusive
+		j.detail += "; the producers went from " + before.Producers.String() + " to " + after.Producers.String()
+	case same && harmed(p, before, after, rate, latency.Or(1)):
+		j.verdict, j.reason = VerdictHarmful, ReasonHarmful
+	case t.To < t.From:
+		// A step down pays by not hurting.
+	case waits.OK() && waits.Or(1) <= p.KeptWait, rate >= 1+p.KeptRate:
+	case !waits.OK():
+		j.verdict = VerdictInconclusive
+	case waits.Or(1) <= p.WeakWait:
+		j.reason = ReasonWeak
+	case rate < 1+p.WeakRate:
+		j.verdict, j.reason = VerdictIneffective, ReasonIneffective
+	default: // a little faster, waits as before: neither worth more nor worth nothing
+		j.reason = ReasonWeak
+	}
+	return j
+}
+
+// harmed says whether the same producers got less done or waited longer. A
+// rate that fell while each enqueue took no longer is a lower demand, and one
+// that fell by no more than its own scatter (two standard errors of the
+// difference) is chance. An enqueue that takes longer while clearly more gets
+// done is a higher demand.
+func harmed(p Policy, before, after Figures, rate, latency float64) bool {
+	r0, r1 := before.Rate.Or(0), after.Rate.Or(0)
+	e0, e1 := before.RateErr.Or(0), after.RateErr.Or(0)
+	beyondChance := (r0-r1)*(r0-r1) > 4*(e0*e0+e1*e1)
+	slower := rate <= 1-p.HarmRate && latency > 1 && beyondChance
+	return slower || latency >= 1+p.HarmLatency && rate < 1+p.WeakRate
+}
+
+func ratio(a, b Value) Value {
+	x, ok1 := a.Get()
+	y, ok2 := b.Get()
+	if !ok1 || !ok2 || y == 0 {
+		return None()
+	}
+	return Some(x / y)
+}
+
+// movedTo names what the waits are behind now, for the reason of an
+// ineffective change.
+func movedTo(c Causes) string {
+	top, name := 0.0, ""
+	for _, x := range []struct {
+		v    Value
+		name string
+	}{{c.Lane, "the lanes still"}, {c.Notify, "NOTIFY"}, {c.Stuck, "a stuck holder"}, {c.Unknown, "holders hidden from this role"}} {
+		if v := x.v.Or(0); v > top {
+			top, name = v, x.name
+		}
+	}
+	if name == "" {
+		return ""
+	}
+	return "; " + percent(top) + " of the waits are behind " + name
+}
