@@ -58,7 +58,10 @@ var servers = registry{running: map[string]*entry{}}
 type registry struct {
 	mu      sync.Mutex
 	running map[string]*entry
-	made    atomic.Int64 // numbers databases
+
+	cleanups []func() // in the order they were given
+
+	made atomic.Int64 // numbers databases
 }
 
 type entry struct {
@@ -72,11 +75,20 @@ type entry struct {
 // either: see package local.)
 func Main(m *testing.M) {
 	code := m.Run()
+	servers.cleanUp()
 	for version, err := range servers.stop() {
 		fmt.Fprintf(os.Stderr, "stopping PostgreSQL %s: %v\n", version, err)
 		code = max(code, 1)
 	}
 	os.Exit(code)
+}
+
+// Cleanup has Main call f when the tests are over and before the servers stop,
+// the one given last first. It is for what a whole test process shares.
+func Cleanup(f func()) {
+	servers.mu.Lock()
+	defer servers.mu.Unlock()
+	servers.cleanups = append(servers.cleanups, f)
 }
 
 // Each runs f as a subtest on every version, named pg15, pg17, …
@@ -166,6 +178,16 @@ func (r *registry) get(version string) (*local.Server, error) {
 	r.mu.Unlock()
 	e.once.Do(func() { e.server, e.err = start(version, nil) })
 	return e.server, e.err
+}
+
+func (r *registry) cleanUp() {
+	r.mu.Lock()
+	fs := r.cleanups
+	r.cleanups = nil
+	r.mu.Unlock()
+	for _, f := range slices.Backward(fs) {
+		f()
+	}
 }
 
 // stop stops all servers; the errors are by version.

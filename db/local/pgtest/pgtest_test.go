@@ -2,6 +2,11 @@ package pgtest_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +16,41 @@ import (
 	"shardpilot/db/local/pgtest"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+// Main ends the process, so what it does at the end is seen from a second one.
+const innerEnv = "SHARDPILOT_TEST_PGTEST_INNER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(innerEnv) != "" {
+		pgtest.Cleanup(func() { fmt.Println("cleaned first given") })
+		pgtest.Cleanup(func() { fmt.Println("cleaned last given") })
+	}
+	pgtest.Main(m)
+}
+
+func TestMainCleansUpAndLeavesNoServer(t *testing.T) {
+	if os.Getenv(innerEnv) != "" {
+		fmt.Println("folder", pgtest.One(t).Server.Dir)
+		return
+	}
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestMainCleansUpAndLeavesNoServer$")
+	cmd.Env = append(os.Environ(), innerEnv+"=1")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	said := string(out)
+	if first, last := strings.Index(said, "cleaned first"), strings.Index(said, "cleaned last"); last < 0 || first < last {
+		t.Errorf("cleanups did not run, last given first:\n%s", said)
+	}
+	_, rest, ok := strings.Cut(said, "folder ")
+	dir, _, _ := strings.Cut(rest, "\n")
+	if !ok || !strings.Contains(dir, "shardpilot-pg-") {
+		t.Fatalf("no folder in:\n%s", said)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s is left: %v", dir, err)
+	}
+}
 
 func ask[T any](t *testing.T, conn *pgx.Conn, statement string) T {
 	t.Helper()
@@ -33,6 +72,7 @@ func TestEachRunsOnEveryVersionAskedFor(t *testing.T) {
 		if enc := ask[string](t, conn, `SHOW server_encoding`); enc != "UTF8" {
 			t.Errorf("encoding %s", enc)
 		}
+		t.Log(d.Server.Where)
 		ran[d.Version] = true
 	})
 	for _, v := range pgtest.Versions() {
