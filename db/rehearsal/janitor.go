@@ -10,7 +10,7 @@ const (
 	pruneEvery  = time.Second
 	vacuumEvery = 15 * time.Second
 	// keepDone is how long completed jobs stay, in seconds.
-	keepDone = 10.0
+	keepDone = 5.0
 	// pruneChunk is the most rows one statement removes, so that none of them
 	// runs long.
 	pruneChunk = 20_000
@@ -36,33 +36,34 @@ func (j *janitor) run() {
 		if !j.ready() {
 			continue
 		}
-		if err := j.sweep(); err != nil {
+		more, err := j.sweep()
+		if err != nil {
 			j.failed(err)
 			continue
 		}
 		j.worked()
-		j.r.pause(pruneEvery)
+		if !more {
+			j.r.pause(pruneEvery)
+		}
 	}
 }
 
-func (j *janitor) sweep() error {
+// sweep does what is due, and says whether it left finished rows behind.
+func (j *janitor) sweep() (more bool, err error) {
 	var exist bool
 	if err := j.conn.QueryRow(j.r.ctx, statement("run/reports_exist.sql")).Scan(&exist); err != nil {
-		return err
+		return false, err
 	}
 	j.r.reports.Store(exist)
 	if j.r.spec.Keep || !j.r.ours {
-		return nil
+		return false, nil
 	}
-	if err := j.prune(); err != nil {
-		return err
+	if more, err = j.prune(); err != nil || time.Now().Before(j.vacuumDue) {
+		return more, err
 	}
-	if time.Now().Before(j.vacuumDue) {
-		return nil
-	}
+	_, err = j.conn.Exec(j.r.ctx, statement("run/vacuum.sql"))
 	j.vacuumDue = time.Now().Add(vacuumEvery)
-	_, err := j.conn.Exec(j.r.ctx, statement("run/vacuum.sql"))
-	return err
+	return more, err
 }
 
 // claimedLane is how far a lane's cursor has come.
@@ -73,25 +74,28 @@ type claimedLane struct {
 	Next     int64
 }
 
-func (j *janitor) prune() error {
+// prune removes a chunk of everything that is finished.
+func (j *janitor) prune() (more bool, err error) {
 	rows, err := j.conn.Query(j.r.ctx, statement("run/claimed_lanes.sql"))
 	if err != nil {
-		return err
+		return false, err
 	}
 	lanes, err := pgx.CollectRows(rows, pgx.RowToStructByPos[claimedLane])
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, l := range lanes {
-		_, err := j.conn.Exec(j.r.ctx, statement("run/prune_entries.sql"), l.Queue, l.Priority, l.Shard, l.Next, pruneChunk)
+		tag, err := j.conn.Exec(j.r.ctx, statement("run/prune_entries.sql"), l.Queue, l.Priority, l.Shard, l.Next, pruneChunk)
 		if err != nil {
-			return err
+			return false, err
 		}
 		_, err = j.conn.Exec(j.r.ctx, statement("run/prune_segments.sql"), l.Queue, l.Priority, l.Shard, l.Next)
 		if err != nil {
-			return err
+			return false, err
 		}
+		more = more || tag.RowsAffected() >= pruneChunk/2
 	}
-	_, err = j.conn.Exec(j.r.ctx, statement("run/prune_done.sql"), keepDone, pruneChunk)
-	return err
+	var done int64
+	err = j.conn.QueryRow(j.r.ctx, statement("run/prune_done.sql"), keepDone, pruneChunk).Scan(&done)
+	return more || done >= pruneChunk/2, err
 }

@@ -1,10 +1,10 @@
--- Forgets completed jobs older than $1 seconds, at most $2 of them, and counts
--- them on their lane. Needs DELETE on rehearsal_done, UPDATE on queue_lanes.
+-- Forgets completed jobs older than $1 seconds among the oldest $2 identities,
+-- and counts them on their lane. Needs SELECT and DELETE on rehearsal_done,
+-- UPDATE on queue_lanes.
 WITH gone AS (
-    DELETE FROM rehearsal_done WHERE job_id IN (
-        SELECT job_id FROM rehearsal_done
-         WHERE completed_at < clock_timestamp() - make_interval(secs => $1)
-         ORDER BY job_id LIMIT $2)
+    DELETE FROM rehearsal_done
+     WHERE completed_at < clock_timestamp() - make_interval(secs => $1)
+       AND job_id < $2 + (SELECT min(job_id) FROM rehearsal_done)
     RETURNING queue, priority),
 counted AS (SELECT queue, priority, count(*) AS n FROM gone GROUP BY queue, priority),
 kept AS (
