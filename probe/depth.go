@@ -83,16 +83,22 @@ func (s *slow) loaded(ctx context.Context, lanes []*lane) (map[*lane]bool, time.
 		ends[at] = end
 		return cost, err
 	})
+	if err != nil {
+		return nil, r.server, err
+	}
 	some := map[*lane]bool{}
 	s.do(func(*state) {
 		for _, l := range lanes {
 			end, ok := ends[place{l.queue.name, l.priority, l.shard}]
+			if l.follow(end, r.sent, l.queue.hot(r.sent)) {
+				l.queue.active = r.sent
+			}
 			if ok && (l.cursor == 0 || end > l.cursor) {
 				some[l] = true
 			}
 		}
 	})
-	return some, r.server, err
+	return some, r.server, nil
 }
 
 // depth reads one chunk; hidden says that some lanes could not be read for

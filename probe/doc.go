@@ -65,6 +65,16 @@
 // the average look costs more; the slow reads divide the rest among themselves
 // in the same way. Samples and Expected show the thinning to the core.
 //
+// # Large installations
+//
+// Up to 300 lanes, depth and sequences are one statement each. Beyond that (no
+// statement may hold more than some 300 sequences, or the shared lock table
+// runs out for everybody) a pass over the ready segments first tells which lanes
+// can hold anything, and claim sequences are read for those alone, in chunks.
+// Enqueue sequences are then read for active queues only, those with a lock or a
+// new segment in the last 30 s; the others' rates come from the ends of their
+// segments, which only committed enqueues move.
+//
 // # What stands behind a wait
 //
 // The waiters of a lane are counted under the class of its holder: notify when

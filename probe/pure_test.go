@@ -275,3 +275,52 @@ func TestACountThatChangesRestartsTheWindowAndThePicks(t *testing.T) {
 		t.Errorf("a failed read made a change of it: %+v", q)
 	}
 }
+
+func TestALaneThatIsNotReadIsFollowedByItsSegments(t *testing.T) {
+	at := func(s int) time.Time { return epoch.Add(time.Duration(s) * time.Second) }
+	l := &lane{}
+	for i, step := range []struct {
+		end  int64
+		at   time.Time
+		hot  bool
+		rate control.Value
+		sign bool
+	}{
+		{0, at(0), false, control.None(), false}, // the first look says nothing yet
+		{0, at(10), false, control.Some(0), false},
+		{51, at(20), false, control.Some(5.1), true},
+		{51, at(30), false, control.Some(0), false},
+		{0, at(40), false, control.None(), true}, // pruned: what came in between is not known
+		{0, at(50), false, control.Some(0), false},
+	} {
+		if sign := l.follow(step.end, step.at, step.hot); sign != step.sign || l.rate != step.rate {
+			t.Errorf("step %d: rate %v sign %v, want %v %v", i, l.rate, sign, step.rate, step.sign)
+		}
+	}
+	l.rate = control.Some(77) // from its sequence, while the queue is active
+	if l.follow(9, at(60), true); l.rate != control.Some(77) {
+		t.Errorf("an active lane's rate became %v", l.rate)
+	}
+}
+
+func TestKeysGoAlongOnlyWhereStrangersOutnumberThem(t *testing.T) {
+	crowd := look{read: true, strangers: 5000}
+	for name, c := range map[string]struct {
+		left  int
+		l     look
+		lanes int
+		want  int
+	}{
+		"few strangers":                  {0, look{read: true, strangers: 100}, 8, 0},
+		"receipts by the thousand":       {0, crowd, 8, matchedLooks},
+		"but even more lanes":            {0, crowd, 32_000, 0},
+		"more rows than a look may have": {0, look{read: true, torn: true}, 32_000, matchedLooks},
+		"matching goes on":               {9, look{read: true}, 8, 8},
+		"and ends":                       {1, look{read: true}, 8, 0},
+		"a look behind the gate":         {0, look{}, 8, 0},
+	} {
+		if got := matchThere(c.left, c.l, c.lanes); got != c.want {
+			t.Errorf("%s: %d, want %d", name, got, c.want)
+		}
+	}
+}

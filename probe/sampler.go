@@ -20,7 +20,7 @@ type sampler struct {
 	*link
 	pace  pacer
 	est   estimator
-	match bool // let the server match the keys: other advisory locks abound
+	match int // looks for which the server still matches the keys: other advisory locks abound
 }
 
 func (p *Probe) sample(ctx context.Context) {
@@ -79,7 +79,7 @@ func (s *sampler) once(ctx context.Context) error {
 	var keys []int64
 	var hurry bool
 	s.do(func(st *state) { byKey, keys, hurry = st.byKey, st.keys, st.hurry })
-	if !s.match || keys == nil {
+	if s.match == 0 {
 		keys = nil
 	}
 	ask, force := s.pace.plan(s.est.ready(s.now()), hurry)
@@ -105,16 +105,18 @@ func (s *sampler) once(ctx context.Context) error {
 	return err
 }
 
-// matchThere decides whether keys go along with the next look: when strangers
-// outnumber both what is cheap to receive and what would have to be sent.
-func matchThere(now bool, l look, lanes int) bool {
+// matchedLooks is for how many looks the keys go along before it is tried
+// without them again: two minutes at the base rate.
+const matchedLooks = 500
+
+// matchThere decides for how many more looks the server matches the keys:
+// sending one costs about as much as receiving a row that is not needed.
+func matchThere(left int, l look, lanes int) int {
 	switch {
-	case l.torn:
-		return true
-	case !l.read || now:
-		return now // the strangers are not seen any more; a new connection starts over
+	case l.torn, l.read && left == 0 && l.strangers > max(manyStrangers, lanes):
+		return matchedLooks
 	default:
-		return l.strangers > manyStrangers && l.strangers > lanes/8
+		return max(left-1, 0)
 	}
 }
 

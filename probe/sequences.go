@@ -15,26 +15,24 @@ const (
 	// chunk is how many sequences one statement reads: each keeps a relation
 	// lock in the shared lock table until the statement ends.
 	chunk = 300
-	// idleChunk of them are kept for lanes without a sign of life.
-	idleChunk = 60
 	// activeFor is how long a queue counts as active after its last sign.
 	activeFor = 30 * time.Second
 )
 
 // sequences reads the enqueue sequences of one chunk of lanes: all of them
-// where they fit, otherwise active queues in turn, and slowly round the rest.
+// where they fit, otherwise those of active queues in turn. The rest is left to
+// the segments (see lane.follow): reading a sequence for the first time costs
+// ten times as much as again, and leaves an entry in the caches of our backend
+// for good, which tens of thousands of idle lanes are not worth.
 func (s *slow) sequences(ctx context.Context) (time.Duration, error) {
 	var lanes []*lane
 	s.do(func(st *state) {
-		hot, cold := st.byActivity(s.now())
-		if len(hot)+len(cold) <= chunk {
-			lanes = append(hot, cold...)
+		all, hot := st.byActivity(s.now())
+		if len(all) <= chunk {
+			lanes = all
 			return
 		}
-		n := min(len(hot), chunk-min(idleChunk, len(cold)))
-		lanes, s.hotTurn = turn(hot, s.hotTurn, n)
-		rest, next := turn(cold, s.turn, chunk-n)
-		lanes, s.turn = append(lanes, rest...), next
+		lanes, s.turn = turn(hot, s.turn, chunk)
 	})
 	if len(lanes) == 0 {
 		return 0, nil
@@ -102,17 +100,37 @@ func (l *lane) advance(last *int64, at time.Time) bool {
 	return *last > was
 }
 
-// byActivity sorts all lanes into those of active queues and the rest, in an
-// order that stays the same.
-func (s *state) byActivity(now time.Time) (hot, cold []*lane) {
-	for _, q := range s.inOrder() {
-		if !q.active.IsZero() && now.Sub(q.active) < activeFor {
-			hot = append(hot, q.lanes...)
-		} else {
-			cold = append(cold, q.lanes...)
+// follow takes the end of the lane's newest segment, 0 when it has none, where
+// sequences are only read for active queues. It says whether there was a sign of
+// life: segments are written by committed enqueues alone, so an end that stays
+// is a rate of 0. One that went down was pruned, and whether anything came in
+// between is for the sequence to tell.
+func (l *lane) follow(end int64, at time.Time, hot bool) bool {
+	was, since := l.end, l.endAt
+	l.end, l.endAt = end, at
+	d := at.Sub(since).Seconds()
+	known := !since.IsZero() && end >= was && d > 0
+	if !hot {
+		l.rate, l.lastAt = control.None(), time.Time{}
+		if known {
+			l.rate = control.Some(float64(end-was) / d)
 		}
 	}
-	return hot, cold
+	return !since.IsZero() && end != was
+}
+
+func (q *queue) hot(now time.Time) bool { return !q.active.IsZero() && now.Sub(q.active) < activeFor }
+
+// byActivity returns all lanes and those of active queues, in an order that
+// stays the same.
+func (s *state) byActivity(now time.Time) (all, hot []*lane) {
+	for _, q := range s.inOrder() {
+		all = append(all, q.lanes...)
+		if q.hot(now) {
+			hot = append(hot, q.lanes...)
+		}
+	}
+	return all, hot
 }
 
 func (s *state) inOrder() []*queue {

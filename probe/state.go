@@ -24,6 +24,8 @@ type lane struct {
 	last   int64     // enqueue sequence, when lastAt is set
 	lastAt time.Time // server clock
 	rate   control.Value
+	end    int64     // end of its newest segment, when endAt is set
+	endAt  time.Time // our clock
 
 	depth, lag control.Value
 	// vouched is the newest look (our clock) that had read pg_locks when the
@@ -215,7 +217,7 @@ func (s *state) forgetReads() {
 	for _, q := range s.queues {
 		q.shards = 0
 		for _, l := range q.lanes {
-			l.rate, l.lastAt, l.cursor = control.None(), time.Time{}, 0
+			l.rate, l.lastAt, l.endAt, l.cursor = control.None(), time.Time{}, time.Time{}, 0
 			l.depth, l.lag, l.vouched = control.None(), control.None(), time.Time{}
 		}
 	}
