@@ -211,27 +211,34 @@ func (h *history) lasts(ring []uint8, s span) []uint8 {
 	return out
 }
 
-// peak is the highest column mean of a series within the span, 0 when empty.
+// peak is the highest column mean of a series within the span, 0 when empty. It
+// is asked of every queue for every picture, so it walks the ring without
+// looking up each slot.
 func (h *history) peak(series int, s span) float64 {
-	top := 0.0
-	for c := range s.cols {
-		sum, n := float32(0), float32(0)
-		first := s.first(c)
-		if first+s.per <= h.newest-int64(h.tier.slots) || first > h.newest {
-			continue
+	from := max(s.first(0), h.newest-int64(h.tier.slots)+1, 1)
+	to := min(s.end, h.newest)
+	if s.cols == 0 || from > to {
+		return 0
+	}
+	v := h.v[series]
+	i := h.index(from)
+	top, sum, n := float32(0), float32(0), float32(0)
+	left := s.per - from%s.per
+	for slot := from; slot <= to; slot++ {
+		if f := v[i]; f == f {
+			sum, n = sum+f, n+1
 		}
-		for slot := first; slot < first+s.per && slot <= s.end; slot++ {
-			if h.holds(slot) {
-				if f := h.v[series][h.index(slot)]; f == f {
-					sum, n = sum+f, n+1
-				}
+		if left--; left == 0 || slot == to {
+			if sum > top*n {
+				top = sum / n
 			}
+			sum, n, left = 0, 0, s.per
 		}
-		if n > 0 {
-			top = max(top, float64(sum/n))
+		if i++; i == len(v) {
+			i = 0
 		}
 	}
-	return top
+	return float64(top)
 }
 
 // recent is the mean of a series over the last n slots up to end.

@@ -225,17 +225,21 @@ func (m *Model) pause() {
 	}
 }
 
-// keyHints is the footer: what works here, from the table.
-func (m *Model) keyHints() line {
-	var l line
+// keyHints is the footer: what works here, from the table. Where there is no
+// room whole hints fall away, help and quit last.
+func (m *Model) keyHints(w int) line {
+	var parts []part
 	for _, b := range bindings() {
 		if b.short == "" || !b.works(m.screen) {
 			continue
 		}
-		if l.w > 0 {
-			l.add(roleText, "  ")
+		prio := min(len(parts)+2, 9)
+		if b.short == "help" || b.short == "quit" {
+			prio = 1
 		}
+		var l line
 		l.add(roleAccent, keyName(b.label())).add(roleDim, " "+b.short)
+		parts = append(parts, part{l, prio})
 	}
-	return l
+	return fitParts(parts, w, "  ")
 }

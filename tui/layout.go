@@ -125,7 +125,7 @@ func (m *Model) footer(w int) line {
 	if m.notice != "" {
 		right.add(roleText, "  "+m.notice)
 	}
-	left := m.keyHints().clip(max(w-right.w, 0), m.g.dots)
+	left := m.keyHints(max(w-right.w, 0)).clip(max(w-right.w, 0), m.g.dots)
 	left.pad(w - right.w)
 	return *left.join(right)
 }

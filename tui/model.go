@@ -53,6 +53,7 @@ type Model struct {
 	notice  string // one line that answers the last key
 	noticed time.Time
 	top     float64 // of the sparklines' shared scale
+	topFor  topKey
 	view    string
 }
 

@@ -91,6 +91,13 @@ func (m *Model) queueTable(w, h int) []line {
 // sparkTitle marks the column whose width the sparklines take.
 const sparkTitle = "spark"
 
+// topKey is what the shared scale follows from: it is kept while keys are
+// pressed.
+type topKey struct {
+	picture *picture
+	span    span
+}
+
 // scaleSparks sets the shared scale and gives the sparkline column its title
 // and its cells, now that its width is known.
 func (m *Model) scaleSparks(cols []column[row]) {
@@ -99,11 +106,13 @@ func (m *Model) scaleSparks(cols []column[row]) {
 			continue
 		}
 		s := newSpan(m.clock().Unix(), spans[m.span], cols[i].w, finest)
-		top := 0.0
-		for _, r := range m.picture.rows {
-			top = max(top, r.history.peak(seriesWaiters, s))
+		if m.topFor != (topKey{m.picture, s}) {
+			top := 0.0
+			for _, r := range m.picture.rows {
+				top = max(top, r.history.peak(seriesWaiters, s))
+			}
+			m.top, m.topFor = niceTop(top, 1), topKey{m.picture, s}
 		}
-		m.top = niceTop(top, 1)
 		cols[i].title = fmt.Sprintf("0-%s waiting, %s", scaleLabel(m.top), m.spanName(s))
 		if width(cols[i].title) > cols[i].w {
 			cols[i].title = fmt.Sprintf("0-%s %s", scaleLabel(m.top), m.spanName(s))

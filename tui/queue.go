@@ -18,6 +18,9 @@ func (m *Model) queuePage(w, h int) []line {
 			text(roleText, "  is not in the newest reading; esc goes back")}
 	}
 	title := m.queueTitle(r, w)
+	if h < 20 && h >= 8 {
+		title = append(title, m.decisionLines(r, w, 1)...) // the page below starts with charts
+	}
 	const gap = 3
 	if w < 100 {
 		lines := append(m.queueCharts(r, w, h), m.decisionPane(r, w)...)

@@ -43,7 +43,29 @@ func safe(s string, asciiOnly bool) string {
 		}
 		i += n
 	}
-	return b.String()
+	return loneEdges(b.String())
+}
+
+// loneEdges spells out what would join with text before or after s: a mark
+// without its letter, a joiner with nothing to join. After it, widths add up.
+func loneEdges(s string) string {
+	for range len(s) {
+		first, n := utf8.DecodeRuneInString(s)
+		mark := unicode.In(first, unicode.Mn, unicode.Me, unicode.Mc)
+		if plain(s) || !mark && width("x"+s+"x") == width(s)+2 {
+			return s
+		}
+		last, k := utf8.DecodeLastRuneInString(s)
+		var b strings.Builder
+		if mark || first > 0x7e && (width("x"+s) != width(s)+1 || last <= 0x7e) {
+			spell(&b, first)
+			s = b.String() + s[n:]
+			continue
+		}
+		spell(&b, last)
+		s = s[:len(s)-k] + b.String()
+	}
+	return s
 }
 
 func spell(b *strings.Builder, r rune) {
