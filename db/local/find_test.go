@@ -29,15 +29,15 @@ func TestMissingBinariesAreAFaultThatSaysWhatWasLookedAt(t *testing.T) {
 	t.Setenv("PATH", on)
 	t.Setenv(BinEnv, "")
 	_, err := Find("99", "")
-	f := mustFault(t, err, control.FaultFailed)
+	what, hint := mustFault(t, err, control.FaultFailed)
 	for _, want := range []string{"PostgreSQL 99", on, "13.4"} {
-		if !strings.Contains(f.What, want) {
-			t.Errorf("%q is not in %q", want, f.What)
+		if !strings.Contains(what, want) {
+			t.Errorf("%q is not in %q", want, what)
 		}
 	}
 	for _, want := range []string{"make postgres", "postgresql-99", BinEnv} {
-		if !strings.Contains(f.Hint, want) {
-			t.Errorf("%q is not in %q", want, f.Hint)
+		if !strings.Contains(hint, want) {
+			t.Errorf("%q is not in %q", want, hint)
 		}
 	}
 }

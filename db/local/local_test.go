@@ -15,6 +15,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"shardpilot/control"
 )
 
 func TestOtherUsersOfTheMachineCannotGetIn(t *testing.T) {
@@ -210,8 +212,8 @@ func TestSettingsReachTheServerAndCannotOpenIt(t *testing.T) {
 
 func TestASettingPostgresDoesNotKnowIsAFaultWithItsWords(t *testing.T) {
 	_, err := Start(context.Background(), Options{Settings: map[string]string{"no_such_thing": "1"}})
-	if f := mustFault(t, err, 1); !strings.Contains(f.Hint, "no_such_thing") {
-		t.Errorf("hint %q", f.Hint)
+	if _, hint := mustFault(t, err, control.FaultFailed); !strings.Contains(hint, "no_such_thing") {
+		t.Errorf("hint %q", hint)
 	}
 }
 
@@ -223,9 +225,10 @@ func TestBinariesThatCannotRunAreAFault(t *testing.T) {
 		}
 	}
 	_, err := Start(context.Background(), Options{Bin: dir})
-	mustFault(t, err, 2)
+	mustFault(t, err, control.FaultUsage)
 	_, err = Start(context.Background(), Options{Bin: filepath.Join(dir, "nowhere")})
-	if mustFault(t, err, 2); !errors.Is(err, fs.ErrNotExist) {
+	mustFault(t, err, control.FaultUsage)
+	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("cause lost: %v", err)
 	}
 }

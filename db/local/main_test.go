@@ -144,7 +144,8 @@ func openDir(t *testing.T) string {
 	return dir
 }
 
-func mustFault(t *testing.T, err error, kind control.FaultKind) *control.Fault {
+// mustFault wants a fault of the kind, and returns what it says.
+func mustFault(t *testing.T, err error, kind control.FaultKind) (what, hint string) {
 	t.Helper()
 	var f *control.Fault
 	if !errors.As(err, &f) {
@@ -153,7 +154,7 @@ func mustFault(t *testing.T, err error, kind control.FaultKind) *control.Fault {
 	if f.Kind != kind || f.What == "" || f.Hint == "" {
 		t.Fatalf("kind %d, what %q, hint %q; want kind %d", f.Kind, f.What, f.Hint, kind)
 	}
-	return f
+	return f.What, f.Hint
 }
 
 func childCommand(t *testing.T) *exec.Cmd {
