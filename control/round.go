@@ -14,28 +14,33 @@ type Member struct {
 // when several queues want one, the queue with the most waiting sessions goes
 // first and the others are told that a change is in flight.
 func Round(p Policy, w World, b Budget, members []*Member) {
-	var first *Member
-	inputs := func(m *Member) Input {
-		return Input{World: w, Queue: m.Policy, Signal: m.Track.Signal(p), Budget: b}
+	type wish struct {
+		m      *Member
+		before State
+		in     Input
 	}
+	var wishes []wish
 	for _, m := range members {
+		in := Input{World: w, Queue: m.Policy, Signal: m.Track.Signal(p), Budget: b}
 		before := m.State
-		in := inputs(m)
 		m.State, m.Decision, m.Effects = Decide(p, m.State, in)
-		if m.Effects.Step == nil {
-			continue
+		if m.Effects.Step != nil {
+			wishes = append(wishes, wish{m, before, in})
 		}
-		loser := m
-		if first == nil || in.Signal.Waiters.Or(0) > first.Decision.Evidence.Waiters.Or(0) {
-			first, loser = m, first
-			b.InFlight = m.Policy.Queue
+	}
+	if len(wishes) < 2 {
+		return
+	}
+	first := 0
+	for i := range wishes {
+		if wishes[i].in.Signal.Waiters.Or(0) > wishes[first].in.Signal.Waiters.Or(0) {
+			first = i
 		}
-		if loser != nil {
-			if loser == m {
-				m.State = before
-			}
-			m := loser
-			m.State, m.Decision, m.Effects = Decide(p, m.State, inputs(m))
+	}
+	for i := range wishes {
+		if x := &wishes[i]; i != first {
+			x.in.Budget.InFlight = wishes[first].m.Policy.Queue
+			x.m.State, x.m.Decision, x.m.Effects = Decide(p, x.before, x.in)
 		}
 	}
 }

@@ -1,0 +1,405 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"shardpilot/control"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestEnforcedQueueGrowsThroughTheGateAndIsVerified(t *testing.T) {
+	d := newDatabase()
+	d.allow(control.QueuePolicy{Queue: "orders", Enforced: true})
+	play(t, d.config(), func(t *testing.T, r *Runner) {
+		events, _ := r.Subscribe(2000)
+		pass(9 * time.Minute)
+		if got := decision(t, r, "orders"); got.Reason != control.ReasonWarmUp {
+			t.Errorf("a new leader warms up, got %s: %s", got.Reason, got.Detail)
+		}
+		pass(15 * time.Minute)
+		if d.shards["orders"] != 8 || len(d.applied) != 3 {
+			t.Errorf("sixteen producers ended on %d shards after %d steps, want 8 after 3", d.shards["orders"], len(d.applied))
+		}
+		changes, verdicts := 0, 0
+		for len(events) > 0 {
+			e := <-events
+			changes, verdicts = changes+len(e.Changes), verdicts+len(e.Verifications)
+			if (e.Snapshot == nil) == (e.Err == nil) {
+				t.Fatalf("an event has snapshot %v and error %v, want exactly one", e.Snapshot, e.Err)
+			}
+		}
+		if changes != 3 || verdicts != 3 {
+			t.Errorf("events told of %d changes and %d verdicts, want 3 each", changes, verdicts)
+		}
+	})
+}
+
+func TestShadowNeverReachesTheGate(t *testing.T) {
+	for name, c := range map[string]struct {
+		process  control.Mode
+		enforced bool
+	}{"shadow process": {control.ModeShadow, true}, "shadow queue": {control.ModeEnforced, false}} {
+		t.Run(name, func(t *testing.T) {
+			d := newDatabase()
+			d.allow(control.QueuePolicy{Queue: "orders", Enforced: c.enforced})
+			config := d.config()
+			config.Process = c.process
+			play(t, config, func(t *testing.T, r *Runner) {
+				pass(3 * time.Hour)
+				if len(d.applied) != 0 || d.shards["orders"] != 1 {
+					t.Errorf("%d steps reached the gate, the count is %d", len(d.applied), d.shards["orders"])
+				}
+				if got := decision(t, r, "orders"); !got.Pending || got.Step == nil || got.To != 2 {
+					t.Errorf("three hours of crowd left no proposal: %+v", got)
+				}
+			})
+		})
+	}
+}
+
+func TestApprovalTakesTheStepOnceAndTheLoserIsToldWho(t *testing.T) {
+	d := newDatabase()
+	d.allow(control.QueuePolicy{Queue: "orders"})
+	d.slow = 2 * time.Second
+	play(t, d.config(), func(t *testing.T, r *Runner) {
+		pass(13 * time.Minute)
+		step := decision(t, r, "orders").Step
+		if step == nil {
+			t.Fatal("nothing is pending")
+		}
+		results := make([]error, 2)
+		var wg sync.WaitGroup
+		for i, who := range []string{"ann", "bob"} {
+			wg.Go(func() {
+				var res control.Result
+				res, results[i] = r.Do(context.Background(), control.Command{Verb: control.VerbApprove, Queue: "orders", Actor: who, Host: "bastion", Expect: step.Generation})
+				if results[i] == nil && (res.Change == nil || res.Change.Outcome != control.OutcomeApplied) {
+					t.Errorf("%s: %+v", who, res)
+				}
+			})
+		}
+		wg.Wait()
+		if len(d.applied) != 1 || d.shards["orders"] != 2 {
+			t.Fatalf("%d effects, count %d; want one, and 2", len(d.applied), d.shards["orders"])
+		}
+		winner, loser := d.applied[0].Actor, results[0]
+		if loser == nil {
+			loser = results[1]
+		}
+		if control.ExitCode(loser) != 3 || !strings.Contains(loser.Error(), winner) {
+			t.Errorf("the loser was told %v, want who won (%s)", loser, winner)
+		}
+	})
+}
+
+func TestStateDoesNotMoveUntilTheStoreHasConfirmed(t *testing.T) {
+	d := newDatabase()
+	d.allow(control.QueuePolicy{Queue: "orders"})
+	play(t, d.config(), func(t *testing.T, r *Runner) {
+		pass(10 * time.Minute)
+		d.set(func() { d.down = errDown })
+		pass(5 * time.Minute)
+		got := decision(t, r, "orders")
+		if got.Step != nil || got.Pending || got.Reason != control.ReasonStore {
+			t.Errorf("with the store down: %s, pending %v, step %v; want a hold that says so", got.Reason, got.Pending, got.Step)
+		}
+		e, _ := r.Newest()
+		if !strings.Contains(e.Memory, "connection refused") {
+			t.Errorf("the event says decisions are kept in %q", e.Memory)
+		}
+		if _, err := r.Do(context.Background(), control.Command{Verb: control.VerbPause, Queue: "orders", Actor: "ann"}); control.ExitCode(err) != 3 {
+			t.Errorf("a command while the log cannot be written: %v, want a refusal", err)
+		}
+		d.set(func() { d.down = nil })
+		pass(20 * time.Second)
+		if got := decision(t, r, "orders"); got.Step == nil {
+			t.Errorf("the store is back, and nothing is pending: %s %s", got.Reason, got.Detail)
+		}
+		if n := len(d.kinds(control.LogProposed)); n != 1 {
+			t.Errorf("%d proposals in the log, want one", n)
+		}
+	})
+}
+
+func TestAFailedGateIsLoggedAndTriedAgainLater(t *testing.T) {
+	d := newDatabase()
+	d.allow(control.QueuePolicy{Queue: "orders", Enforced: true})
+	d.gate = errDown
+	play(t, d.config(), func(t *testing.T, r *Runner) {
+		pass(15 * time.Minute)
+		failed := d.kinds(control.LogChange)
+		if n := len(failed); n < 2 || n > 4 {
+			t.Fatalf("%d attempts in five minutes, want one every two", n)
+		}
+		if failed[0].Outcome != control.OutcomeFailed || !strings.Contains(failed[0].Detail, "connection refused") {
+			t.Errorf("the log says %s, %s", failed[0].Outcome, failed[0].Detail)
+		}
+		d.set(func() { d.gate = nil })
+		pass(3 * time.Minute)
+		if d.shards["orders"] < 2 {
+			t.Error("the gate works again, and nothing was written")
+		}
+	})
+}
+
+func TestASlowReceiverDropsEventsAndStallsNothing(t *testing.T) {
+	d := newDatabase()
+	play(t, d.config(), func(t *testing.T, r *Runner) {
+		events, _ := r.Subscribe(1)
+		pass(time.Minute)
+		if d.reads < 55 {
+			t.Errorf("%d reads in a minute: the receiver stalled them", d.reads)
+		}
+		<-events
+		pass(2 * time.Second)
+		if e := <-events; e.Dropped < 50 {
+			t.Errorf("%d events dropped, want the 50 and more that nobody took", e.Dropped)
+		}
+	})
+}
+
+func TestNewsOfDroppedEventsComeWithTheNext(t *testing.T) {
+	d := newDatabase()
+	d.allow(control.QueuePolicy{Queue: "orders", Enforced: true})
+	play(t, d.config(), func(t *testing.T, r *Runner) {
+		events, _ := r.Subscribe(1)
+		pass(30 * time.Minute)
+		<-events
+		pass(2 * time.Second)
+		if e := <-events; len(e.Changes) != 3 || len(e.Verifications) != 3 {
+			t.Errorf("after half an hour away: %d changes, %d verdicts, want 3 each", len(e.Changes), len(e.Verifications))
+		}
+	})
+}
+
+func TestWithoutAStoreItWatchesInMemoryAndSaysWhy(t *testing.T) {
+	d := newDatabase()
+	c := d.config()
+	c.Store, c.Leader, c.Gate, c.Memory = nil, nil, nil, "schema shardpilot is not installed"
+	play(t, c, func(t *testing.T, r *Runner) {
+		pass(5 * time.Second)
+		do := func(c control.Command) error {
+			c.Queue, c.Actor = "orders", "ann"
+			_, err := r.Do(context.Background(), c)
+			return err
+		}
+		if err := do(control.Command{Verb: control.VerbAuto, Max: 4, Accept: true, Enforced: true}); err != nil {
+			t.Fatal(err)
+		}
+		pass(5 * time.Minute)
+		got := decision(t, r, "orders")
+		if got.Mode != control.ModeShadow || !got.Pending {
+			t.Errorf("watching: mode %s, pending %v (%s); want shadow with a proposal", got.Mode, got.Pending, got.Detail)
+		}
+		if e, _ := r.Newest(); e.Memory != c.Memory || e.Leader != "" {
+			t.Errorf("the event says memory %q, leader %q", e.Memory, e.Leader)
+		}
+		if err := do(control.Command{Verb: control.VerbOverride, To: 2}); control.ExitCode(err) != 3 {
+			t.Errorf("a count was written without a gate: %v", err)
+		}
+		if err := do(control.Command{Verb: control.VerbPin}); err != nil {
+			t.Errorf("a pin in memory: %v", err)
+		}
+		pass(2 * time.Second)
+		if got := decision(t, r, "orders"); got.Reason != control.ReasonPinned {
+			t.Errorf("pinned, and the reason is %s", got.Reason)
+		}
+	})
+}
+
+func TestAFollowerWritesNothingAndKnowsWhatTheLeaderDid(t *testing.T) {
+	d := newDatabase()
+	d.allow(control.QueuePolicy{Queue: "orders", Enforced: true})
+	synctest.Test(t, func(t *testing.T) {
+		follower := d.config()
+		follower.Leader = leaderFunc(func() control.Leadership { return control.Leadership{Epoch: 1, Name: "db-host"} })
+		stop := start(t, d.config(), func(*Runner) {})
+		stop2 := start(t, follower, func(r *Runner) {
+			pass(12 * time.Minute)
+			got := decision(t, r, "orders")
+			if got.Reason != control.ReasonNotLeader || got.From < 2 {
+				t.Errorf("the follower says %s at %d", got.Reason, got.From)
+			}
+			for _, e := range d.kinds(control.LogAdopted) {
+				t.Errorf("a change of the leader was taken for somebody else's: %s", e.Detail)
+			}
+			if _, err := r.Do(context.Background(), control.Command{Verb: control.VerbPin, Queue: "orders", Actor: "ann", To: 4}); err != nil {
+				t.Errorf("a hand may act without leading: %v", err)
+			}
+			pass(10 * time.Second)
+		})
+		if d.shards["orders"] != 4 {
+			t.Errorf("pinned to 4, and the count is %d", d.shards["orders"])
+		}
+		if err := errors.Join(stop(), stop2()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+type leaderFunc func() control.Leadership
+
+func (f leaderFunc) Leadership() control.Leadership { return f() }
+
+func TestAChangeFromElsewhereIsAdoptedOnce(t *testing.T) {
+	d := newDatabase()
+	d.allow(control.QueuePolicy{Queue: "orders", Enforced: true})
+	d.crowd["orders"] = 0
+	play(t, d.config(), func(t *testing.T, r *Runner) {
+		pass(11 * time.Minute)
+		d.set(func() { d.shards["orders"] = 4 })
+		pass(time.Minute)
+		adopted := d.kinds(control.LogAdopted)
+		if len(adopted) != 1 || adopted[0].From != 1 || adopted[0].To != 4 {
+			t.Fatalf("the log has %+v, want one adoption 1 to 4", adopted)
+		}
+	})
+}
+
+func TestANewProcessKnowsCooldownsAndWarmsUp(t *testing.T) {
+	d := newDatabase()
+	d.allow(control.QueuePolicy{Queue: "orders", Enforced: true, Max: 2})
+	synctest.Test(t, func(t *testing.T) {
+		stop := start(t, d.config(), func(*Runner) { pass(12 * time.Minute) })
+		if err := stop(); err != nil || d.shards["orders"] != 2 {
+			t.Fatalf("%v, %d shards", err, d.shards["orders"])
+		}
+		d.set(func() { d.crowd["orders"] = 0; d.lead.Epoch++ })
+		stop = start(t, d.config(), func(r *Runner) {
+			pass(45 * time.Minute)
+			got := decision(t, r, "orders")
+			if got.Reason != control.ReasonReverse || len(d.kinds(control.LogAdopted)) != 0 {
+				t.Errorf("after a restart: %s (%s), want the two hours before a step back", got.Reason, got.Detail)
+			}
+			pass(80 * time.Minute)
+		})
+		if err := stop(); err != nil || d.shards["orders"] != 1 {
+			t.Errorf("%v; two hours later: %d shards, want 1", err, d.shards["orders"])
+		}
+	})
+}
+
+func TestFailedReadsBackOffTellAndFreeze(t *testing.T) {
+	d := newDatabase()
+	play(t, d.config(), func(t *testing.T, r *Runner) {
+		pass(11 * time.Minute)
+		d.set(func() { d.broken, d.reads = errDown, 0 })
+		pass(5 * time.Minute)
+		e, _ := r.Newest()
+		if e.Err == nil || e.Err.What == "" || e.Err.RetryIn > longestRetry || e.At.Sub(e.Err.Since) < 4*time.Minute {
+			t.Errorf("the event says %+v", e.Err)
+		}
+		if d.reads < 8 || d.reads > 20 {
+			t.Errorf("%d reads in five minutes without an answer, want a pause that grows to %v", d.reads, longestRetry)
+		}
+		if got := decision(t, r, "orders"); got.Reason != control.ReasonStale {
+			t.Errorf("the newest reading is old, and the reason is %s", got.Reason)
+		}
+		d.set(func() { d.broken = nil })
+		pass(longestRetry + 2*time.Second)
+		if e, _ := r.Newest(); e.Err != nil {
+			t.Errorf("the database is back: %+v", e.Err)
+		}
+	})
+}
+
+func TestFlappingReasonsDoNotFloodTheLog(t *testing.T) {
+	d := newDatabase()
+	d.allow(control.QueuePolicy{Queue: "orders", Max: 2})
+	play(t, d.config(), func(t *testing.T, _ *Runner) {
+		pass(11 * time.Minute)
+		for i := range 1200 {
+			d.set(func() { d.crowd["orders"] = float64(i % 7 % 3 * 8) })
+			pass(time.Second)
+		}
+		if n := len(d.kinds(control.LogDecision)); n > 25 {
+			t.Errorf("%d decisions logged in twenty minutes of flapping", n)
+		}
+	})
+}
+
+func TestAtMostOneChangeIsInFlight(t *testing.T) {
+	d := newDatabase()
+	for _, q := range []string{"a", "b", "c"} {
+		d.shards[q], d.crowd[q] = 1, 16
+		d.allow(control.QueuePolicy{Queue: q, Enforced: true})
+	}
+	d.crowd["b"] = 30
+	d.slow = 5 * time.Second
+	play(t, d.config(), func(t *testing.T, _ *Runner) {
+		pass(10*time.Minute + 40*time.Second)
+		changes := d.kinds(control.LogChange)
+		if len(changes) != 3 || changes[0].Queue != "b" {
+			t.Fatalf("%d steps; want three, the longest queue first", len(changes))
+		}
+		for i := range 2 {
+			if gap := changes[i+1].At.Sub(changes[i].At); gap < d.slow {
+				t.Errorf("two changes %v apart, while each takes %v", gap, d.slow)
+			}
+		}
+	})
+}
+
+func TestStoppingJoinsEverythingAndAnswersCommands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDatabase()
+		d.slow = time.Hour // the gate hangs until it is told to end
+		d.memory.policies["orders"] = control.QueuePolicy{Queue: "orders", AcceptedBy: "ann"}
+		var r *Runner
+		got := make(chan error, 2)
+		c := d.config()
+		c.Timeout = 2 * time.Hour
+		stop := start(t, c, func(x *Runner) {
+			r = x
+			pass(5 * time.Second)
+			for range 2 {
+				go func() {
+					_, err := r.Do(context.Background(), control.Command{Verb: control.VerbOverride, Queue: "orders", Actor: "ann", To: 2, Accept: true})
+					got <- err
+				}()
+			}
+			pass(5 * time.Second)
+		})
+		began := time.Now()
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("stopping took %v", took)
+		}
+		for range 2 {
+			if err := <-got; err == nil {
+				t.Error("a command that was cut off said it succeeded")
+			}
+		}
+		if _, err := r.Do(context.Background(), control.Command{}); err == nil {
+			t.Error("a command after the end was taken")
+		}
+		events, _ := r.Subscribe(1)
+		if _, open := <-events; open {
+			t.Error("a subscription after the end is open")
+		}
+	})
+}
+
+func TestADefectInAReadEndsTheRunnerWithAnError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newDatabase()
+		d.panics = true
+		stop := start(t, d.config(), func(*Runner) { pass(5 * time.Second) })
+		err := stop()
+		var f *control.Fault
+		if !errors.As(err, &f) || !strings.Contains(f.Err.Error(), "a defect") {
+			t.Errorf("the runner ended with %v, want the panic as a fault", err)
+		}
+	})
+}
