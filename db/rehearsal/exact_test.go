@@ -56,7 +56,7 @@ func TestNoJobIsLostOrDoneTwiceWhileCountsChangeAndSessionsDie(t *testing.T) {
 		spec.Producers = append(spec.Producers, batch)
 
 		r := start(t, d, spec)
-		for _, shards := range []int{2, 4, 1, 3} {
+		for _, shards := range []int{3, 1, 2} {
 			if err := rehearsal.Provision(within(t), conn, rehearsal.HotQueue, shards); err != nil {
 				t.Fatal(err)
 			}
@@ -65,30 +65,59 @@ func TestNoJobIsLostOrDoneTwiceWhileCountsChangeAndSessionsDie(t *testing.T) {
 			}
 			r.Told()
 			seen := r.Stats().Enqueued
-			until(t, "jobs under the new count", func() bool { return r.Stats().Enqueued > seen+150 })
+			until(t, "jobs under the new count", func() bool { return r.Stats().Enqueued > seen+100 })
 			do(t, conn, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
 				WHERE datname = current_database() AND application_name IN ('checkout', 'bulk', 'fulfilment')`)
 		}
 		seen := r.Stats()
-		until(t, "producers that came back", func() bool { return r.Stats().Enqueued > seen.Enqueued+100 })
+		until(t, "producers that came back", func() bool { return r.Stats().Enqueued > seen.Enqueued+50 })
 		stop(t, r)
 		s := r.Stats()
-		if s.Errors["57P01"] == 0 || s.Errors["57P01"]+s.Errors["connection"] < 20 {
-			t.Errorf("four rounds of killing eleven sessions left these errors: %v", s.Errors)
+		if s.Errors["57P01"] == 0 || s.Errors["57P01"]+s.Errors["connection"] < 16 {
+			t.Errorf("three rounds of killing eleven sessions left these errors: %v", s.Errors)
 		}
 
-		// What is left is for workers alone.
-		r = start(t, d, rehearsal.Spec{Keep: true, Workers: spec.Workers})
-		until(t, "an empty queue", func() bool { return ask[int](t, conn, depth) == 0 })
-		stop(t, r)
-		b := books(t, conn)
-		if b.ready == 0 || b.done+b.leased != b.ready || b.twice > 0 || b.outOfOrder > 0 {
-			t.Errorf("%+v", b)
-		}
-		if got := uint64(b.ready); got < s.Enqueued || got > s.Enqueued+s.Uncertain {
-			t.Errorf("%d jobs are there, producers counted %d and %d uncertain", b.ready, s.Enqueued, s.Uncertain)
-		}
+		finish(t, d, conn, spec.Workers, s)
 	})
+}
+
+// finish lets workers empty the queue and looks at the books.
+func finish(t *testing.T, d *pgtest.DB, conn *pgx.Conn, workers []rehearsal.Workers, s rehearsal.Stats) {
+	t.Helper()
+	r := start(t, d, rehearsal.Spec{Keep: true, Workers: workers})
+	until(t, "an empty queue", func() bool { return ask[int](t, conn, depth) == 0 })
+	stop(t, r)
+	b := books(t, conn)
+	if b.ready == 0 || b.done+b.leased != b.ready || b.twice > 0 || b.outOfOrder > 0 {
+		t.Errorf("%+v", b)
+	}
+	if got := uint64(b.ready); got < s.Enqueued || got > s.Enqueued+s.Uncertain {
+		t.Errorf("%d jobs are there, producers counted %d and %d uncertain", b.ready, s.Enqueued, s.Uncertain)
+	}
+}
+
+func TestALoadComesBackAfterTheServerCrashed(t *testing.T) {
+	d := pgtest.NewServer(t, "18", nil)
+	install(t, d.Connect(t), rehearsal.Options{})
+	spec := hot(t, 4, time.Millisecond)
+	spec.Keep = true
+	spec.OnError = func(rehearsal.Incident) {}
+	r := start(t, d, spec)
+	until(t, "jobs done", func() bool { return r.Stats().Completed > 100 })
+	if err := d.Server.Crash(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "refused connections", func() bool { return r.Stats().Errors["connection"] > 4 })
+	seen := r.Stats()
+	if err := d.Server.StartAgain(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "jobs done again", func() bool {
+		s := r.Stats()
+		return s.Enqueued > seen.Enqueued+100 && s.Completed > seen.Completed+100
+	})
+	stop(t, r)
+	finish(t, d, d.Connect(t), spec.Workers, r.Stats())
 }
 
 func TestDepthCountsCommittedJobsThatNobodyClaimed(t *testing.T) {

@@ -122,7 +122,7 @@ func path(first, second string) string {
 }
 
 func runFolder(ctx context.Context, tx pgx.Tx, folder, searchPath string) error {
-	if _, err := tx.Exec(ctx, "SELECT set_config('search_path', $1, true)", searchPath); err != nil {
+	if _, err := tx.Exec(ctx, statement("admin/search_path.sql"), searchPath); err != nil {
 		return err
 	}
 	names, err := statementsIn(folder)

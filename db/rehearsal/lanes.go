@@ -38,7 +38,7 @@ func Provision(ctx context.Context, conn *pgx.Conn, queue string, shards int, pr
 		return err
 	}
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, "SELECT set_config('search_path', $1, true)", path(storage, coreSchema)); err != nil {
+		if _, err := tx.Exec(ctx, statement("admin/search_path.sql"), path(storage, coreSchema)); err != nil {
 			return err
 		}
 		if err := nameLanes(ctx, tx, queue, priorities); err != nil {

@@ -36,7 +36,7 @@ func TestProducersStandInLineForTheirLaneAndMoreLanesLetThemThrough(t *testing.T
 				return ask[int](t, conn, waiters, rehearsal.HotQueue, shards-1) > 0
 			})
 			before := r.Stats()
-			time.Sleep(time.Second)
+			time.Sleep(600 * time.Millisecond)
 			took := r.Stats().Since(before)
 			stop(t, r)
 			if len(took.Errors) > 0 {
@@ -150,7 +150,7 @@ func TestSkewedKeysCrowdOneLane(t *testing.T) {
 		until(t, "a warm start", func() bool { return r.Stats().Enqueued > 100 })
 		byLane := make([]int, shards)
 		all := 0
-		for range 60 {
+		for range 40 {
 			for lane := range byLane {
 				n := ask[int](t, conn, waiters, rehearsal.HotQueue, lane)
 				byLane[lane] += n

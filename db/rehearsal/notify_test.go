@@ -45,7 +45,7 @@ func TestTheNotifyShapeStandsInLineForTheCommitLock(t *testing.T) {
 		spec.Producers[0].Quiet = quiet
 		r := start(t, d, spec)
 		until(t, "a warm start", func() bool { return r.Stats().Enqueued > 200 })
-		all, behind := waitsByCause(t, conn, 150)
+		all, behind := waitsByCause(t, conn, 80)
 		stop(t, r)
 		switch {
 		case all == 0:
