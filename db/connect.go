@@ -46,7 +46,11 @@ var defaultBounds = Bounds{Statement: DefaultStatementTimeout, Lock: DefaultLock
 // inTx runs fn in a transaction whose timeouts are SET LOCAL, and commits when
 // fn returns nil. A rollback that fails is reported with fn's error.
 func inTx(ctx context.Context, conn *pgx.Conn, b Bounds, fn func(pgx.Tx) error) error {
-	tx, err := conn.Begin(ctx)
+	return inTxWith(ctx, conn, pgx.TxOptions{}, b, fn)
+}
+
+func inTxWith(ctx context.Context, conn *pgx.Conn, o pgx.TxOptions, b Bounds, fn func(pgx.Tx) error) error {
+	tx, err := conn.BeginTx(ctx, o)
 	if err != nil {
 		return err
 	}

@@ -17,8 +17,8 @@ import (
 	"shardpilot/db/local/pgtest"
 )
 
-// listen runs serve for each connection until the test ends.
-func listen(t *testing.T, serve func(net.Conn)) (addr string) {
+// serving runs serve for each connection until the test ends.
+func serving(t *testing.T, serve func(net.Conn)) (addr string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -44,7 +44,7 @@ func listen(t *testing.T, serve func(net.Conn)) (addr string) {
 
 // answers is a server that refuses every login with one SQLSTATE.
 func answers(t *testing.T, code string) string {
-	return listen(t, func(c net.Conn) {
+	return serving(t, func(c net.Conn) {
 		b := pgproto3.NewBackend(c, c)
 		if _, err := b.ReceiveStartupMessage(); err != nil {
 			return
@@ -75,7 +75,7 @@ func connectErr(t *testing.T, s string) error {
 
 func TestEveryUnreachableServerHasItsSentence(t *testing.T) {
 	noEnv(t)
-	closedPort := listen(t, func(net.Conn) {})
+	closedPort := serving(t, func(net.Conn) {})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -84,8 +84,8 @@ func TestEveryUnreachableServerHasItsSentence(t *testing.T) {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	silent := listen(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 1)); time.Sleep(3 * time.Second) })
-	web := listen(t, func(c net.Conn) { _, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) })
+	silent := serving(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 1)); time.Sleep(3 * time.Second) })
+	web := serving(t, func(c net.Conn) { _, _ = c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) })
 	const plain = "?sslmode=disable"
 	for _, c := range []struct {
 		name, url string
@@ -191,7 +191,7 @@ func TestPasswordIsAskedForOnlyWhenThereIsNone(t *testing.T) {
 func TestNextHostIsTriedWhenTheFirstIsAway(t *testing.T) {
 	noEnv(t)
 	pgtest.Each(t, func(t *testing.T, d *pgtest.DB) {
-		gone := listen(t, func(net.Conn) {})
+		gone := serving(t, func(net.Conn) {})
 		u, err := url.Parse(d.URL)
 		if err != nil {
 			t.Fatal(err)
@@ -236,7 +236,7 @@ func TestSessionIsBoundedNamedAndQuiet(t *testing.T) {
 
 func TestCancelledConnectIsNoFault(t *testing.T) {
 	noEnv(t)
-	silent := listen(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 1024)); _, _ = c.Read(make([]byte, 1)) })
+	silent := serving(t, func(c net.Conn) { _, _ = c.Read(make([]byte, 1024)); _, _ = c.Read(make([]byte, 1)) })
 	c, err := Parse("postgres://u@"+silent+"/d?sslmode=disable", Options{ConnectTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)

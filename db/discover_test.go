@@ -68,6 +68,7 @@ func TestEveryKindOfInstallationHasItsState(t *testing.T) {
 			`INSERT INTO awa.schema_version VALUES (7)`}, want: want{control.AwaTooOld, false, false, "version 7"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			d := pgtest.One(t)
 			conn := withAwa(t, d, c.install)
 			run(t, conn, c.after...)

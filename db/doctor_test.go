@@ -66,6 +66,7 @@ func TestDoctorIsContentWithAWholeInstallation(t *testing.T) {
 func TestDoctorFindsWhatIsWrongWithLanes(t *testing.T) {
 	noEnv(t)
 	pgtest.Each(t, func(t *testing.T, d *pgtest.DB) {
+		t.Parallel()
 		stranger := `str"anger ` + d.Name
 		addRole(t, d, stranger, "NOLOGIN")
 		conn := withAwa(t, d, rehearsal.Options{})

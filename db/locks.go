@@ -10,4 +10,7 @@ const (
 	lockLeader int32 = 1
 	// lockInstall is held for the length of a transaction by an installer.
 	lockInstall int32 = 2
+	// lockLog is held for the length of a transaction by whoever writes to the
+	// log, so that entries become visible in the order of their ids.
+	lockLog int32 = 3
 )

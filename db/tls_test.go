@@ -43,7 +43,7 @@ func authority(t *testing.T, names ...string) (tls.Certificate, string) {
 // tlsFront is PostgreSQL behind a proxy that speaks TLS for it.
 func tlsFront(t *testing.T, server string, cert tls.Certificate) string {
 	t.Helper()
-	return listen(t, func(c net.Conn) {
+	return serving(t, func(c net.Conn) {
 		request := make([]byte, 8)
 		if _, err := io.ReadFull(c, request); err != nil || binary.BigEndian.Uint32(request[4:]) != 80877103 {
 			return

@@ -23,6 +23,7 @@ func Where(ctx context.Context, conn *pgx.Conn) (control.Database, error) {
 		return control.Database{}, fmt.Errorf("ask the server where we are: %w", err)
 	}
 	d.Version, _, _ = strings.Cut(d.Version, " ") // "18.4 (Debian 18.4-1)"
+	d.StartedAt = d.StartedAt.UTC()
 	d.Host, d.Port = endpoint(conn)
 	return d, nil
 }

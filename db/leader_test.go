@@ -1,0 +1,225 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"shardpilot/control"
+	"shardpilot/control/loop"
+	"shardpilot/db/local/pgtest"
+)
+
+// contender is a Leader that runs until the test stops it.
+type contender struct {
+	*Leader
+	stop  func() error // resigns and returns what Run said
+	ended chan struct{}
+
+	mu   sync.Mutex
+	said []control.Leadership
+}
+
+func compete(t *testing.T, url, name string) *contender {
+	t.Helper()
+	cfg, err := Parse(url, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &contender{ended: make(chan struct{})}
+	c.Leader = NewLeader(cfg, LeaderOptions{Name: name, Host: "host", PID: 42, Every: 50 * time.Millisecond, Rarely: 100 * time.Millisecond,
+		OnChange: func(l control.Leadership) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.said = append(c.said, l)
+		}})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { defer close(c.ended); done <- c.Run(ctx) }()
+	c.stop = sync.OnceValue(func() error { cancel(); return <-done })
+	t.Cleanup(func() { _ = c.stop() })
+	return c
+}
+
+// becomes waits for a leadership that is as wanted.
+func (c *contender) becomes(t *testing.T, what string, ok func(control.Leadership) bool) control.Leadership {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+		l := c.Leadership()
+		if ok(l) {
+			return l
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("never %s: %+v", what, l)
+		}
+	}
+}
+
+func leading(l control.Leadership) bool { return l.Leading }
+
+func TestOneLeadsAndTheOthersNameIt(t *testing.T) {
+	noEnv(t)
+	pgtest.Each(t, func(t *testing.T, d *pgtest.DB) {
+		admin := d.Connect(t)
+		install(t, admin)
+		a := compete(t, d.URL, "anna")
+		if l := a.becomes(t, "leader", leading); l.Epoch != 1 || l.Name != "anna@host" {
+			t.Errorf("%+v", l)
+		}
+		b := compete(t, d.URL, "ben")
+		if l := b.becomes(t, "follower", func(l control.Leadership) bool { return l.Name != "" }); l.Leading || l.Name != "anna@host" || l.Epoch != 1 {
+			t.Errorf("%+v", l)
+		}
+		who, err := WhoLeads(within(t), admin)
+		if err != nil || !who.Alive || who.Name != "anna" || who.Host != "host" || who.PID != 42 || who.Since.IsZero() {
+			t.Errorf("%+v %v", who, err)
+		}
+		if err := a.stop(); err != nil {
+			t.Error(err)
+		}
+		if l := b.becomes(t, "leader", leading); l.Epoch != 2 || l.Name != "ben@host" {
+			t.Errorf("%+v", l)
+		}
+		if a.Leadership().Leading {
+			t.Error("the one that resigned says it leads")
+		}
+		if err := b.stop(); err != nil {
+			t.Error(err)
+		}
+		who, err = WhoLeads(within(t), admin)
+		if err != nil || who.Alive || who.Name != "" || who.Epoch != 2 {
+			t.Errorf("nobody leads, and yet %+v %v", who, err)
+		}
+	})
+}
+
+// The leader's session is killed, as by a crash, while it means to lead.
+func TestLeaderThatLosesItsSessionStopsAtOnceAndAnotherTakesOver(t *testing.T) {
+	noEnv(t)
+	pgtest.Each(t, func(t *testing.T, d *pgtest.DB) {
+		admin := d.Connect(t)
+		install(t, admin)
+		a := compete(t, d.URL, "anna")
+		old := a.becomes(t, "leader", leading)
+		b := compete(t, d.URL, "ben")
+		b.becomes(t, "follower", func(l control.Leadership) bool { return l.Name == "anna@host" })
+
+		who, err := WhoLeads(within(t), admin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run(t, admin, fmt.Sprintf("SELECT pg_terminate_backend(%d)", who.BackendPID))
+		next := func() control.Leadership {
+			for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+				for _, c := range []*contender{a, b} {
+					if l := c.Leadership(); l.Leading && l.Epoch > old.Epoch {
+						return l
+					}
+				}
+			}
+			t.Fatal("nobody took over")
+			return control.Leadership{}
+		}()
+		if next.Epoch != old.Epoch+1 {
+			t.Errorf("epoch %d after %d", next.Epoch, old.Epoch)
+		}
+		a.mu.Lock()
+		lost := slices.IndexFunc(a.said, func(l control.Leadership) bool { return !l.Leading && l.Epoch == old.Epoch })
+		a.mu.Unlock()
+		if lost < 0 {
+			t.Error("the loser never said that it does not lead")
+		}
+		// Whoever still believes in the old epoch cannot write.
+		err = newStore(t, d.URL, leads(old)).Save(within(t), loop.Batch{Entries: []control.LogEntry{{Kind: control.LogDecision, Queue: "q", Actor: "controller"}}})
+		wantFault(t, err, control.FaultRefused, "does not lead")
+	})
+}
+
+func TestNeverTwoLeadUnderOneEpoch(t *testing.T) {
+	noEnv(t)
+	d := pgtest.One(t)
+	admin := d.Connect(t)
+	install(t, admin)
+	var all []*contender
+	for i := range 4 {
+		all = append(all, compete(t, d.URL, fmt.Sprint("c", i)))
+	}
+	for range 5 {
+		var who LeaderInfo
+		for deadline := time.Now().Add(time.Minute); !who.Alive && time.Now().Before(deadline); {
+			var err error
+			if who, err = WhoLeads(within(t), admin); err != nil {
+				t.Fatal(err)
+			}
+		}
+		run(t, admin, fmt.Sprintf("SELECT pg_terminate_backend(%d, 10000)", who.BackendPID))
+	}
+	epochs := map[int64]string{}
+	for _, c := range all {
+		if err := c.stop(); err != nil {
+			t.Error(err)
+		}
+		for _, l := range c.said {
+			if !l.Leading {
+				continue
+			}
+			if was, ok := epochs[l.Epoch]; ok && was != l.Name {
+				t.Errorf("epoch %d was led by %s and %s", l.Epoch, was, l.Name)
+			}
+			epochs[l.Epoch] = l.Name
+		}
+	}
+	if len(epochs) < 5 {
+		t.Errorf("only %d changes of leader", len(epochs))
+	}
+}
+
+func TestLeadingIsRefusedWithItsReason(t *testing.T) {
+	noEnv(t)
+	d := pgtest.One(t)
+	none := compete(t, d.URL, "early")
+	none.becomes(t, "refused", func(l control.Leadership) bool { return strings.Contains(l.Refused, "not installed") })
+	install(t, d.Connect(t))
+	none.becomes(t, "leader once it is installed", leading)
+
+	for _, mode := range []string{"transaction", "session"} {
+		c := compete(t, bouncer(t, d, mode), "pooled")
+		if l := c.becomes(t, "refused", func(l control.Leadership) bool { return l.Refused != "" }); l.Leading || !strings.Contains(l.Refused, "pooler") {
+			t.Errorf("%s: %+v", mode, l)
+		}
+		if err := c.stop(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestLeaderGivesUpOnlyWhenNoRetryHelps(t *testing.T) {
+	noEnv(t)
+	d := pgtest.One(t)
+	role := "leader " + d.Name
+	addRole(t, d, role, "")
+	c := compete(t, asRole(t, d, role, "wrong"), "x")
+	select {
+	case <-c.ended:
+		wantFault(t, c.stop(), control.FaultNoConnection, "refused the password")
+	case <-time.After(time.Minute):
+		t.Error("a wrong password did not end it")
+	}
+}
+
+// Nothing of ours is one of Awa's: theirs are single int8 keys.
+func TestOurLocksAreNoneOfAwas(t *testing.T) {
+	d := pgtest.One(t)
+	conn, other := d.Connect(t), d.Connect(t)
+	run(t, conn, fmt.Sprintf("SELECT pg_advisory_lock(%d, %d)", lockClass, lockLeader))
+	if got := scan[int](t, conn, "SELECT objsubid::int FROM pg_locks WHERE locktype = 'advisory'"); got != 2 {
+		t.Errorf("objsubid %d", got)
+	}
+	if !scan[bool](t, other, fmt.Sprintf("SELECT pg_try_advisory_lock(%d)", int64(lockClass)<<32|int64(lockLeader))) {
+		t.Error("an int8 key of the same bits meets ours")
+	}
+}
