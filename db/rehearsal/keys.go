@@ -25,7 +25,7 @@ func (k *keys) next() []byte {
 	if k.spec.N <= 0 {
 		return nil
 	}
-	n := uint64(0)
+	var n uint64
 	if k.zipf != nil {
 		n = k.zipf.Uint64()
 	} else {

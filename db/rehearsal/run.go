@@ -42,7 +42,8 @@ type Running struct {
 // Run makes the lanes of spec, sets their counts, and starts its sessions
 // against the database at url (a URL or keyword string). The storage schema
 // must be installed. It returns when the lanes are there; the sessions connect
-// by themselves and keep trying until Stop.
+// by themselves and keep trying until Stop. url must lead to the server itself
+// or a session pool: each session keeps settings of its own.
 //
 // ctx bounds the whole run: when it ends, everything is cut off. Stop must be
 // called all the same, to join.

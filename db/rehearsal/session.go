@@ -86,9 +86,7 @@ func (s *session) drop() {
 func closeQuietly(conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
-	if err := conn.Close(ctx); err != nil {
-		conn.PgConn().Conn().Close()
-	}
+	_ = conn.Close(ctx) // closes our end whatever it returns
 	select {
 	case <-conn.PgConn().CleanupDone():
 	case <-ctx.Done():
