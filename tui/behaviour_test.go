@@ -15,7 +15,7 @@ func TestHelpIsTheKeyTable(t *testing.T) {
 	w.keys("?")
 	w.m.Resize(160, 80)
 	v := plainView(w.m)
-	for _, b := range bindings() {
+	for _, b := range lookBindings() {
 		if b.help == "" || !strings.Contains(v, "  "+keyName(b.keys[0])) || !strings.Contains(v, b.help) {
 			t.Errorf("help lacks %q: %s", keyName(b.keys[0]), b.help)
 		}
@@ -25,7 +25,7 @@ func TestHelpIsTheKeyTable(t *testing.T) {
 func TestNoKeyHasTwoMeaningsOnOneScreen(t *testing.T) {
 	for s := range screenCount {
 		seen := map[string]string{}
-		for _, b := range bindings() {
+		for _, b := range lookBindings() {
 			for _, k := range b.keys {
 				if b.works(s) && seen[k] != "" {
 					t.Errorf("%s: %q is %q and %q", screenNames[s], k, seen[k], b.help)

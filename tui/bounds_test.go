@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"math"
 	"testing"
 	"time"
@@ -71,12 +72,14 @@ func wildReading(t *rapid.T, name string, at time.Time) control.Reading {
 
 // Whatever arrives, whatever is pressed and whatever the size: w × h, no panic.
 func TestEveryPaneFitsWhateverComes(t *testing.T) {
-	keyNames := allKeys()
+	keyNames := append(allKeys(), "a", "x", "o", "p", "m", "u", "1", "tab", "enter", "enter", " ", "left", "right")
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t, rapid.SampledFrom([]Options{looks["colour"], looks["none"], looks["ascii"], {Glyphs: "block", Color: "16"}}).Draw(rt, "look"),
 			append([]string{"x"}, rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(nasty), rapid.String()), 0, 12).Draw(rt, "names")...)...)
+		w.m.opt.Do = func(context.Context, control.Command) (control.Result, error) { return control.Result{}, nil }
 		w.edit = func(ev *control.Event) {
 			for i := range ev.Snapshot.Readings {
+				ev.Decisions[i].Step = rapid.SampledFrom([]*control.Pending{nil, {From: 1, To: 2, Detail: w.names[i]}, {From: -9, To: 1 << 40}}).Draw(rt, "step")
 				at := ev.Snapshot.At.Add(time.Duration(rapid.SampledFrom([]int64{0, 0, 0, -1e9, 6e11, -6e11, -2e18}).Draw(rt, "jump")))
 				ev.Snapshot.Readings[i] = wildReading(rt, w.names[i], at)
 				ev.Decisions[i].PredictedGain = anyNumber(rt, "gain")
@@ -92,7 +95,9 @@ func TestEveryPaneFitsWhateverComes(t *testing.T) {
 			case 2:
 				w.m.Paste(rapid.String().Draw(rt, "pasted"))
 			default:
-				w.keys(rapid.SampledFrom(keyNames).Draw(rt, "key"))
+				if e := w.keys(rapid.SampledFrom(keyNames).Draw(rt, "key")); e.Do != nil && rapid.Bool().Draw(rt, "done") {
+					w.m.Done(*e.Do, control.Result{Detail: w.names[0]}, nil)
+				}
 			}
 			width, height := rapid.IntRange(-3, 260).Draw(rt, "w"), rapid.IntRange(-3, 70).Draw(rt, "h")
 			w.m.Resize(width, height)
@@ -103,7 +108,7 @@ func TestEveryPaneFitsWhateverComes(t *testing.T) {
 
 func allKeys() []string {
 	var out []string
-	for _, b := range bindings() {
+	for _, b := range lookBindings() {
 		out = append(out, b.keys...)
 	}
 	return append(out, "x", "é", "f12", "")

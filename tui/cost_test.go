@@ -85,7 +85,7 @@ func TestBytesToTheTerminalAreFew(t *testing.T) {
 			w.keys(page)
 		}
 		var out counter
-		p := tea.NewProgram(&program{m: w.m, pump: newPump(nil)}, tea.WithInput(nil), tea.WithOutput(&out),
+		p := tea.NewProgram(&program{m: w.m, pump: newPump(nil, nil)}, tea.WithInput(nil), tea.WithOutput(&out),
 			tea.WithoutSignalHandler(), tea.WithAltScreen(), tea.WithFPS(120))
 		done := make(chan error, 1)
 		go func() { _, err := p.Run(); done <- err }()

@@ -59,7 +59,7 @@ func (m *Model) decisionPane(r row, w int) []line {
 		return append([]line{section("Decision", "", w, m.g)}, m.decisionLines(r, w, 1)...)
 	}
 	var lines []line
-	if d.Pending {
+	if awaits(r) {
 		lines = append(lines, m.pendingCard(d, w)...)
 	}
 	lines = append(lines, section("Decision", m.memory.words(string(d.Mode)), w, m.g))
@@ -117,14 +117,20 @@ func (m *Model) until(t time.Time) string {
 
 // pendingCard is a step that waits for a hand, with what it rests on.
 func (m *Model) pendingCard(d *control.Decision, w int) []line {
-	lines := []line{section(m.g.pending+" Pending step", "", w, m.g)}
+	from, to, e, predicted, until := d.From, d.To, d.Evidence, d.PredictedGain, ""
+	if s := d.Step; s != nil {
+		from, to, e, predicted, until = s.From, s.To, s.Evidence, s.PredictedGain, "until "+m.until(s.Until)
+	}
+	lines := []line{section(m.g.pending+" Pending step", until, w, m.g)}
 	var l line
-	l.add(roleWarn, m.actionSign(d.Action)+" "+m.verb(d))
-	if d.PredictedGain.OK() {
-		l.add(roleDim, "  predicted ").add(roleStrong, gain(d.PredictedGain, m.g.times))
+	l.add(roleWarn, m.direction(from, to)+" "+m.memory.steps(from, to))
+	if predicted.OK() {
+		l.add(roleDim, "  predicted ").add(roleStrong, gain(predicted, m.g.times))
+	}
+	if !d.Pending {
+		l.add(roleWarn, "  the rules do not allow it at this moment")
 	}
 	lines = append(lines, l)
-	e := d.Evidence
 	var a line
 	a.add(roleDim, "  share ").add(roleText, percent(e.Share))
 	if e.ShareLow.OK() && e.ShareHigh.OK() {

@@ -1,12 +1,14 @@
 package tui
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"shardpilot/control"
 )
@@ -32,6 +34,8 @@ var stages = map[string]func(*world){
 	"help":      func(w *world) { w.play(5); w.keys("?") },
 	"failed":    func(w *world) { w.play(300); w.fail("connection refused", 13*1e9) },
 	"empty":     func(w *world) { w.edit = withoutQueues; w.play(2) },
+	"approve":   func(w *world) { w.m.opt.Do = nothing; w.edit = withStep; w.play(300); w.keys("g", "a", "right") },
+	"override":  func(w *world) { w.m.opt.Do = nothing; w.play(300); w.keys("o", "8") },
 	"before":    func(w *world) { w.m.Advance() },
 }
 
@@ -39,6 +43,17 @@ func withProblems(ev *control.Event) {
 	ev.Snapshot.Problems = []control.Problem{
 		{Part: "activity", Detail: "other roles' sessions are hidden", Hint: "GRANT pg_read_all_stats TO pilot"},
 		{Part: "sequences", Detail: "2 sequences may not be read", Hint: "GRANT SELECT ON ALL SEQUENCES IN SCHEMA awa TO pilot"}}
+}
+
+func nothing(context.Context, control.Command) (control.Result, error) { return control.Result{}, nil }
+
+func withStep(ev *control.Event) {
+	for i := range ev.Decisions {
+		d := &ev.Decisions[i]
+		at := ev.Snapshot.At
+		d.Step = &control.Pending{Queue: d.Queue, From: d.From, To: d.From * 2, Generation: 7, At: at, Until: at.Add(20 * time.Minute),
+			Detail: "producers wait for their lanes: share 0.62 to 0.72, needs 0.25", PredictedGain: control.Some(1.9), Evidence: d.Evidence}
+	}
 }
 
 func withoutQueues(ev *control.Event) {

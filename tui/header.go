@@ -170,7 +170,7 @@ func (m *Model) totals() line {
 		if crowdedRow(r) {
 			crowded++
 		}
-		if r.decision != nil && r.decision.Pending {
+		if awaits(r) {
 			pending++
 		}
 	}

@@ -15,7 +15,7 @@ func (m *Model) helpPage(w, h int) []line {
 func (m *Model) keyLines() []line {
 	var lines []line
 	group := ""
-	for _, b := range bindings() {
+	for _, b := range m.bindings() {
 		if b.group != group {
 			if group != "" {
 				lines = append(lines, line{})

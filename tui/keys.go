@@ -2,13 +2,16 @@ package tui
 
 import (
 	"slices"
+
+	"shardpilot/control"
 )
 
 // Effect is what a key asks of the world outside the model.
 type Effect struct {
 	Quit   bool
-	Redraw bool   // the terminal may show something that is not ours
-	Copy   string // raw text for the clipboard, "" for none
+	Redraw bool             // the terminal may show something that is not ours
+	Copy   string           // raw text for the clipboard, "" for none
+	Do     *control.Command // what an operator confirmed, nil for nothing
 }
 
 // binding is one thing keys can do. The table of them is the only list: keys
@@ -36,8 +39,17 @@ func just(f func(*Model)) func(*Model) Effect {
 	return func(m *Model) Effect { f(m); return Effect{} }
 }
 
-// bindings is the key table.
-func bindings() []binding {
+// bindings is the key table: with the action keys when something can be done.
+func (m *Model) bindings() []binding {
+	if m.opt.Do == nil || m.opt.ReadOnly {
+		return lookBindings()
+	}
+	all := lookBindings()
+	other := slices.IndexFunc(all, func(b binding) bool { return b.group == "Other" })
+	return slices.Concat(all[:other], actionBindings(), all[other:])
+}
+
+func lookBindings() []binding {
 	lists := []screen{screenOverview, screenDecisions, screenProducers}
 	moves := []screen{screenOverview, screenQueue, screenDecisions, screenProducers, screenHealth, screenHelp}
 	charts := []screen{screenOverview, screenQueue}
@@ -77,8 +89,13 @@ func (m *Model) Key(key string) Effect {
 		m.draw()
 		return Effect{}
 	}
+	if m.dialog != nil && key != "ctrl+c" && key != "ctrl+l" {
+		e := m.dialogKey(key)
+		m.draw()
+		return e
+	}
 	var e Effect
-	for _, b := range bindings() {
+	for _, b := range m.bindings() {
 		if b.works(m.screen) && slices.Contains(b.keys, key) {
 			e = b.do(m)
 			break
@@ -91,7 +108,9 @@ func (m *Model) Key(key string) Effect {
 // Paste takes pasted text: it goes into the filter when that is being typed and
 // is nothing otherwise. It is never keys.
 func (m *Model) Paste(s string) {
-	if !m.typing {
+	if m.dialog != nil {
+		m.dialogPaste(s)
+	} else if !m.typing {
 		m.say("pasted text is not taken for keys")
 	} else {
 		m.setFilter(m.filter + s)
@@ -229,7 +248,7 @@ func (m *Model) pause() {
 // room whole hints fall away, help and quit last.
 func (m *Model) keyHints(w int) line {
 	var parts []part
-	for _, b := range bindings() {
+	for _, b := range m.bindings() {
 		if b.short == "" || !b.works(m.screen) {
 			continue
 		}

@@ -18,6 +18,11 @@ func (m *Model) draw() {
 	head := append(m.header(m.w), m.banner(m.w)...)
 	foot := append(m.problemLine(m.w), m.footer(m.w))
 	bodyH := max(m.h-len(head)-len(foot), 0)
+	if m.dialog != nil {
+		asked := m.dialogPart(bodyH)
+		foot = append(asked, foot...)
+		bodyH -= len(asked)
+	}
 	body := m.body(m.w, bodyH)
 	lines := make([]line, 0, m.h)
 	lines = append(lines, head...)
@@ -32,6 +37,14 @@ func (m *Model) draw() {
 	from, to := len(head), len(head)+bodyH
 	old := m.stale() && m.screen != screenHelp
 	m.view = frame(lines, m.w, m.h, m.theme, m.g, func(i int) bool { return old && i >= from && i < to })
+}
+
+// dialogPart is the open dialog, or why it is not shown.
+func (m *Model) dialogPart(h int) []line {
+	if m.dialogFits() {
+		return m.dialogLines(m.w)
+	}
+	return []line{text(roleWarn, cut(m.g.warn+" the window is too small for the question; esc leaves it", m.w, m.g.dots))}[:min(h, 1)]
 }
 
 func (m *Model) body(w, h int) []line {
@@ -120,6 +133,9 @@ func (m *Model) footer(w int) line {
 		l.add(roleAccent, "/").add(roleStrong, m.filter).add(roleAccent, "_")
 		l.add(roleDim, "  "+fmt.Sprintf("%d of %d", len(m.rows), m.total())+"  enter keeps, esc clears")
 		return l.clip(w, m.g.dots)
+	}
+	if m.dialog != nil {
+		return text(roleText, cut(m.notice, w, m.g.dots))
 	}
 	var right line
 	if m.notice != "" {

@@ -19,6 +19,7 @@ type queue struct {
 	history *history
 	seen    time.Time // server clock, of its newest reading
 	last    *control.Decision
+	changed *control.Change // newest change that took effect, nil when none is known
 }
 
 // entry is one line of the session's log.
@@ -41,7 +42,7 @@ type memory struct {
 	log    []entry // oldest first
 	logged int
 	g      *glyphs
-	read   bool // a snapshot has been taken in
+	kept   bool // the decision log itself comes with the events: nothing is derived
 }
 
 func newMemory(g *glyphs) *memory { return &memory{queues: map[string]*queue{}, g: g} }
@@ -57,6 +58,10 @@ func (m *memory) take(ev control.Event) {
 		}
 		m.forget(ev.Snapshot.At)
 	}
+	for i := range ev.Entries {
+		m.kept = true
+		m.entry(&ev.Entries[i])
+	}
 	for i := range ev.Decisions {
 		m.decision(&ev.Decisions[i])
 	}
@@ -66,7 +71,6 @@ func (m *memory) take(ev control.Event) {
 	for _, v := range ev.Verifications {
 		m.verification(v)
 	}
-	m.read = m.read || ev.Snapshot != nil
 }
 
 func (m *memory) queue(name string) *queue {
@@ -96,6 +100,8 @@ func (m *memory) decision(d *control.Decision) {
 	old := q.last
 	q.last = d
 	switch {
+	case m.kept:
+		return
 	case old == nil && d.Action == control.ActionHold && !d.Pending:
 		return
 	case old != nil && old.Action == d.Action && old.Reason == d.Reason && old.Pending == d.Pending &&
@@ -113,6 +119,12 @@ func (m *memory) decision(d *control.Decision) {
 }
 
 func (m *memory) change(c control.Change) {
+	if q := m.queues[c.Queue]; q != nil && c.Outcome == control.OutcomeApplied {
+		q.changed = &c
+	}
+	if m.kept {
+		return
+	}
 	r := roleGood
 	switch c.Outcome {
 	case control.OutcomeSuperseded, control.OutcomeRefused:
@@ -125,6 +137,9 @@ func (m *memory) change(c control.Change) {
 }
 
 func (m *memory) verification(v control.Verification) {
+	if m.kept {
+		return
+	}
 	r := roleGood
 	switch v.Result {
 	case control.VerdictHarmful:
@@ -135,6 +150,40 @@ func (m *memory) verification(v control.Verification) {
 	reason := "gain " + gain(v.Gain, m.g.times) + ", predicted " + gain(v.PredictedGain, m.g.times)
 	m.append(entry{at: v.At, queue: v.Queue, kind: m.words(string(v.Result)), role: r,
 		change: m.steps(v.From, v.To), reason: reason, detail: safe(v.Detail, m.g.ascii)})
+}
+
+// entry takes a line of the decision log as it was kept.
+func (m *memory) entry(l *control.LogEntry) {
+	e := entry{at: l.At, queue: l.Queue, kind: m.words(string(l.Kind)), role: roleDim, change: m.steps(l.From, l.To),
+		reason: m.words(string(l.Reason)), detail: safe(l.Detail, m.g.ascii)}
+	switch l.Kind {
+	case control.LogDecision:
+		e.kind = m.words(string(l.Action))
+	case control.LogProposed:
+		e.kind, e.role = "pending", roleWarn
+	case control.LogChange, control.LogAdopted:
+		e.role, e.reason = roleGood, "by "+safe(l.Actor, m.g.ascii)
+		if l.Kind == control.LogChange {
+			e.kind = m.words(string(l.Outcome))
+		}
+		if l.Kind == control.LogChange && l.Outcome != control.OutcomeApplied {
+			e.role = roleBad
+		} else if q := m.queues[l.Queue]; q != nil {
+			q.changed = &control.Change{At: l.At, Queue: l.Queue, From: l.From, To: l.To, Actor: l.Actor, Outcome: control.OutcomeApplied}
+		}
+	case control.LogVerdict:
+		e.kind, e.role = m.words(string(l.Verdict)), roleGood
+		if l.Verdict != control.VerdictKept {
+			e.role = roleWarn
+		}
+		e.reason = "gain " + gain(l.Gain, m.g.times) + ", predicted " + gain(l.PredictedGain, m.g.times)
+	case control.LogAct:
+		e.kind, e.role, e.reason = m.words(string(l.Verb)), roleAccent, "by "+safe(l.Actor, m.g.ascii)
+	}
+	if l.Why != "" {
+		e.detail += " (" + safe(l.Why, m.g.ascii) + ")"
+	}
+	m.append(e)
 }
 
 func (m *memory) append(e entry) {

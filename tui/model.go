@@ -49,8 +49,9 @@ type Model struct {
 	span    int  // index in spans
 	open    string
 	list    [screenCount]cursor
-	rows    []row  // filtered rows of the picture
-	notice  string // one line that answers the last key
+	rows    []row   // filtered rows of the picture
+	dialog  *dialog // nil when nothing is asked
+	notice  string  // one line that answers the last key
 	noticed time.Time
 	top     float64 // of the sparklines' shared scale
 	topFor  topKey

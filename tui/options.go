@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"context"
 	"io"
 	"os"
 	"time"
@@ -17,17 +18,22 @@ const (
 
 // Options are what the screen needs from main.
 type Options struct {
-	Events   <-chan control.Event // ticks of the runner; may be nil in tests
-	Now      func() time.Time     // our clock; required
-	Label    string               // environment label, shown first; raw
-	ReadOnly bool                 // said in the header
-	Glyphs   string               // "auto" or "", "braille", "block", "ascii"
-	Color    string               // "auto" or "", "truecolor", "256", "16", "none"
-	Interval time.Duration        // how often the picture advances; 0 means DefaultInterval
-	Input    io.Reader            // keys; Run only
-	Output   io.Writer            // the terminal; Run only
-	LogFile  string               // where the log goes, shown on the health page; raw
-	Getenv   func(string) string  // nil means os.Getenv
+	Events <-chan control.Event // ticks of the runner; may be nil in tests
+	Now    func() time.Time     // our clock; required
+	// Do carries out what an operator confirmed, and returns when its outcome is
+	// known. Nil, or ReadOnly, takes the action keys away.
+	Do       func(context.Context, control.Command) (control.Result, error)
+	Actor    string              // who gives commands, a person's name; raw
+	Host     string              // where they sit; raw
+	Label    string              // environment label, shown first; raw
+	ReadOnly bool                // said in the header
+	Glyphs   string              // "auto" or "", "braille", "block", "ascii"
+	Color    string              // "auto" or "", "truecolor", "256", "16", "none"
+	Interval time.Duration       // how often the picture advances; 0 means DefaultInterval
+	Input    io.Reader           // keys; Run only
+	Output   io.Writer           // the terminal; Run only
+	LogFile  string              // where the log goes, shown on the health page; raw
+	Getenv   func(string) string // nil means os.Getenv
 }
 
 func (o Options) normal() Options {

@@ -175,7 +175,7 @@ func quietZero(v control.Value) role {
 }
 
 func nameRole(r row) role {
-	if f, ok := r.reading.Waiters.Get(); ok && f == 0 && !crowdedRow(r) && (r.decision == nil || !r.decision.Pending) {
+	if f, ok := r.reading.Waiters.Get(); ok && f == 0 && !crowdedRow(r) && !awaits(r) {
 		return roleText
 	}
 	return roleStrong
@@ -200,7 +200,7 @@ func (m *Model) mark(r row) (role, string) {
 	switch {
 	case r.reading.Bottleneck == control.BottleneckStuck:
 		return roleBad, m.g.bad
-	case r.decision != nil && r.decision.Pending:
+	case awaits(r):
 		return roleWarn, m.g.pending
 	case r.reading.Stale > 0:
 		return roleWarn, m.g.warn
@@ -252,6 +252,8 @@ func (m *Model) statusCell(r row) (role, string) {
 	switch {
 	case d == nil:
 		return roleFaint, "watched only"
+	case d.Step != nil: // it may outlive what the rules say at this tick
+		return roleWarn, m.direction(d.Step.From, d.Step.To) + " " + m.memory.steps(d.Step.From, d.Step.To) + " pending " + gain(d.Step.PredictedGain, m.g.times)
 	case d.Pending:
 		return roleWarn, m.actionSign(d.Action) + " " + m.memory.steps(d.From, d.To) + " pending " + gain(d.PredictedGain, m.g.times)
 	case d.Action != control.ActionHold:
@@ -264,6 +266,18 @@ func (m *Model) statusCell(r row) (role, string) {
 		s += ": " + safe(d.Blockers[0].Detail, m.g.ascii)
 	}
 	return roleDim, s
+}
+
+// awaits says whether a step waits for a hand.
+func awaits(r row) bool {
+	return r.decision != nil && (r.decision.Pending || r.decision.Step != nil)
+}
+
+func (m *Model) direction(from, to int) string {
+	if to < from {
+		return m.g.shrink
+	}
+	return m.g.grow
 }
 
 func (m *Model) actionSign(a control.Action) string {

@@ -31,7 +31,7 @@ func Run(ctx context.Context, o Options) error {
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	gone := func() { cancel(errTerminalGone) }
-	pump := newPump(o.Events)
+	pump := newPump(o.Events, o.Do)
 	m := New(o)
 	out, raw := watchOutput(o.Output, gone)
 	p := tea.NewProgram(&program{m: m, pump: pump},
@@ -63,6 +63,11 @@ func verdict(ctx, inner context.Context, err error) error {
 type (
 	eventMsg struct{ control.Event }
 	tickMsg  struct{}
+	doneMsg  struct {
+		command control.Command
+		result  control.Result
+		err     error
+	}
 )
 
 // pump is the one goroutine beside bubbletea's own: it hands in ticks and
@@ -71,16 +76,21 @@ type pump struct {
 	events   <-chan control.Event
 	interval chan time.Duration
 	copies   chan string
+	commands chan control.Command
+	do       func(context.Context, control.Command) (control.Result, error)
 }
 
-func newPump(events <-chan control.Event) *pump {
-	return &pump{events: events, interval: make(chan time.Duration, 1), copies: make(chan string, 1)}
+func newPump(events <-chan control.Event, do func(context.Context, control.Command) (control.Result, error)) *pump {
+	return &pump{events: events, interval: make(chan time.Duration, 1), copies: make(chan string, 1),
+		commands: make(chan control.Command, 1), do: do}
 }
 
 func (p *pump) run(ctx context.Context, send func(tea.Msg), every time.Duration, raw func(string)) {
 	t := time.NewTicker(every)
 	defer t.Stop()
 	events := p.events
+	var wg sync.WaitGroup
+	defer wg.Wait()
 	for {
 		select {
 		case <-ctx.Done():
@@ -97,6 +107,11 @@ func (p *pump) run(ctx context.Context, send func(tea.Msg), every time.Duration,
 			t.Reset(d)
 		case s := <-p.copies:
 			raw(ansi.SetSystemClipboard(s))
+		case c := <-p.commands:
+			wg.Go(func() {
+				res, err := p.do(ctx, c)
+				send(doneMsg{c, res, err})
+			})
 		}
 	}
 }
@@ -119,6 +134,8 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		p.m.Advance()
 	case tea.WindowSizeMsg:
 		p.m.Resize(msg.Width, msg.Height)
+	case doneMsg:
+		p.m.Done(msg.command, msg.result, msg.err)
 	case tea.KeyMsg:
 		return p, p.key(msg)
 	}
@@ -157,6 +174,13 @@ func (p *program) effect(e Effect) tea.Cmd {
 		select {
 		case p.pump.copies <- e.Copy:
 		default: // one is on its way already
+		}
+	}
+	if e.Do != nil {
+		select {
+		case p.pump.commands <- *e.Do:
+		default:
+			p.m.Done(*e.Do, control.Result{}, &control.Fault{Kind: control.FaultRefused, What: "another command is on its way", Hint: "wait for its outcome"})
 		}
 	}
 	select {

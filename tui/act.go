@@ -1,0 +1,290 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"shardpilot/control"
+)
+
+// actionBindings are the keys that ask for something to be done. They are in
+// the table only when it can be.
+func actionBindings() []binding {
+	on := []screen{screenOverview, screenQueue}
+	ask := func(f func(*Model, row)) func(*Model) Effect {
+		return just(func(m *Model) { m.ask(f) })
+	}
+	return []binding{
+		{keys: []string{"a"}, short: "approve", help: "approve the pending step", group: "Acting, after a question", on: on, do: ask((*Model).askApprove)},
+		{keys: []string{"x"}, help: "reject the pending step", group: "Acting, after a question", on: on, do: ask((*Model).askReject)},
+		{keys: []string{"o"}, short: "override", help: "set any shard count", group: "Acting, after a question", on: on, do: ask((*Model).askOverride)},
+		{keys: []string{"p"}, short: "pin", help: "pin the count, or unpin it", group: "Acting, after a question", on: on, do: ask((*Model).askPin)},
+		{keys: []string{"m"}, short: "mode", help: "manual, shadow or enforced", group: "Acting, after a question", on: on, do: ask((*Model).askMode)},
+		{keys: []string{"u"}, help: "undo the last change", group: "Acting, after a question", on: on, do: ask((*Model).askUndo)},
+	}
+}
+
+// ask opens a dialog about the queue under the cursor, if it can be shown whole.
+func (m *Model) ask(open func(*Model, row)) {
+	r, ok := m.selected()
+	switch {
+	case !ok:
+		m.say("no queue under the cursor")
+		return
+	case m.failure != nil:
+		m.say("there is no fresh reading: nothing can be done until there is")
+		return
+	case m.newest.Snapshot.Database.Standby:
+		m.say("this is a standby: nothing can be written here")
+		return
+	}
+	open(m, r)
+	if m.dialog != nil && !m.dialogFits() {
+		m.dialog = nil
+		m.say("the window is too small to show what this would do")
+	}
+}
+
+func (m *Model) newDialog(r row, v control.Verb, title, yes string) *dialog {
+	return &dialog{verb: v, queue: r.name, label: r.label, from: r.reading.Shards, to: r.reading.Shards, title: title, yes: yes}
+}
+
+func reasonField() field {
+	return field{name: "reason", limit: 200, hint: "for the log"}
+}
+
+func forceField(hint string) field { return field{name: "force", check: true, hint: hint} }
+
+func acceptField() field {
+	return field{name: "accept", check: true, hint: "partitioned FIFO: order holds within a shard only (space)"}
+}
+
+// openDialog shows d with the focus on No, or on the field that must be filled in.
+func (m *Model) openDialog(d *dialog, first int) {
+	d.focus = d.no()
+	if first >= 0 {
+		d.focus = first
+	}
+	m.dialog = d
+}
+
+// step is the pending step of a row, nil when there is none.
+func step(r row) *control.Pending {
+	if r.decision == nil {
+		return nil
+	}
+	return r.decision.Step
+}
+
+func (m *Model) askApprove(r row) {
+	s := step(r)
+	if s == nil {
+		m.say("no step of this queue is pending")
+		return
+	}
+	d := m.newDialog(r, control.VerbApprove, "Approve the pending step", "Approve")
+	d.from, d.to, d.expect = s.From, s.To, s.Generation
+	d.facts = []string{s.Detail, "predicted " + gain(s.PredictedGain, "x") + ", share " + percent(s.Evidence.Share) + ", waiting " + count(s.Evidence.Waiters) +
+		", applied " + ofTotal(s.Evidence.Applied, s.Evidence.Producers) + ", good until " + m.until(s.Until)}
+	d.fields = []field{reasonField(), forceField("also if the evidence no longer holds (space)")}
+	m.openDialog(d, -1)
+}
+
+func (m *Model) askReject(r row) {
+	s := step(r)
+	if s == nil {
+		m.say("no step of this queue is pending")
+		return
+	}
+	d := m.newDialog(r, control.VerbReject, "Reject the pending step", "Reject")
+	d.from, d.to, d.expect = s.From, s.To, s.Generation
+	d.facts = []string{s.Detail}
+	d.fields = []field{reasonField()}
+	m.openDialog(d, -1)
+}
+
+func (m *Model) askOverride(r row) {
+	d := m.newDialog(r, control.VerbOverride, "Set the shard count by hand", "Set")
+	d.fields = []field{{name: "new count", allow: "0123456789", limit: 2, hint: fmt.Sprintf("%d..%d", control.MinShards, control.MaxShards)},
+		reasonField(), acceptField(), forceField("lower although upper lanes are not drained (space)")}
+	m.openDialog(d, 0)
+}
+
+func (m *Model) askPin(r row) {
+	if pinned(r) {
+		d := m.newDialog(r, control.VerbUnpin, "Take the pin away", "Unpin")
+		d.fields = []field{reasonField()}
+		m.openDialog(d, -1)
+		return
+	}
+	d := m.newDialog(r, control.VerbPin, "Pin the shard count", "Pin")
+	d.fields = []field{{name: "count", value: shardCount(r.reading.Shards), allow: "0123456789", limit: 2, hint: fmt.Sprintf("%d..%d", control.MinShards, control.MaxShards)},
+		{name: "for", value: "2h", allow: "0123456789hms", limit: 8, hint: "30m, 2h, 48h; empty: until unpinned"}, reasonField(), acceptField()}
+	if r.reading.Shards == 0 {
+		d.fields[0].value = ""
+	}
+	m.openDialog(d, -1)
+}
+
+// pinned says whether the decision says so: the policy itself is not ours to see.
+func pinned(r row) bool {
+	if r.decision == nil {
+		return false
+	}
+	if r.decision.Reason == control.ReasonPinned {
+		return true
+	}
+	for _, b := range r.decision.Blockers {
+		if b.Rule == control.ReasonPinned {
+			return true
+		}
+	}
+	return false
+}
+
+var modes = []string{string(control.ModeManual), string(control.ModeShadow), string(control.ModeEnforced)}
+
+func (m *Model) askMode(r row) {
+	d := m.newDialog(r, control.VerbAuto, "Change who decides", "Change")
+	now := 0
+	for i, name := range modes {
+		if r.decision != nil && string(r.decision.Mode) == name {
+			now = i
+		}
+	}
+	d.facts = []string{"now " + modes[now] + "; enforced acts only in a process that runs enforced too"}
+	d.fields = []field{{name: "mode", choices: modes, at: now, hint: "left and right"},
+		{name: "max", allow: "0123456789", limit: 2, hint: fmt.Sprintf("%d..%d, above %d is dear; empty keeps the one there is", control.MinMax, control.MaxMax, control.WarnMax)},
+		reasonField(), acceptField()}
+	m.openDialog(d, 0)
+}
+
+func (m *Model) askUndo(r row) {
+	c := r.changed
+	if c == nil {
+		m.say("no change of this queue is known here")
+		return
+	}
+	d := m.newDialog(r, control.VerbUndo, "Take the last change back", "Undo")
+	d.to = c.From
+	d.facts = []string{m.memory.steps(c.From, c.To) + " by " + c.Actor + " at " + m.until(c.At)}
+	d.fields = []field{reasonField(), acceptField()}
+	m.openDialog(d, -1)
+}
+
+// target is the count a dialog is about now, 0 when none has been given yet.
+func (d *dialog) target() int {
+	switch d.verb {
+	case control.VerbOverride:
+		return d.number("new count")
+	case control.VerbPin:
+		return d.number("count")
+	}
+	return d.to
+}
+
+// command is what Yes means, or why it means nothing yet.
+func (m *Model) command(d *dialog) (control.Command, string) {
+	c := control.Command{Verb: d.verb, Queue: d.queue, Actor: m.opt.Actor, Host: m.opt.Host, Why: strings.TrimSpace(d.get("reason").value),
+		Force: d.get("force").on, Accept: d.get("accept").on, Expect: d.expect}
+	to := d.target()
+	switch d.verb {
+	case control.VerbOverride, control.VerbPin:
+		if to < control.MinShards || to > control.MaxShards {
+			return c, fmt.Sprintf("the count must be %d to %d", control.MinShards, control.MaxShards)
+		}
+		c.From, c.To = d.from, to
+		if s := d.get("for").value; s != "" {
+			f, err := time.ParseDuration(s)
+			if err != nil || f <= 0 {
+				return c, "how long is not a time like 30m or 2h"
+			}
+			c.For = f
+		}
+	case control.VerbUndo:
+		c.From = d.from
+	case control.VerbAuto:
+		switch c.Max = d.number("max"); d.get("mode").at {
+		case 0:
+			c.Verb, c.Max, c.Accept, d.verb = control.VerbManual, 0, false, control.VerbManual
+			return c, ""
+		case 2:
+			c.Enforced = true
+		}
+		if c.Max != 0 && (c.Max < control.MinMax || c.Max > control.MaxMax) {
+			return c, fmt.Sprintf("max must be %d to %d", control.MinMax, control.MaxMax)
+		}
+	}
+	return c, ""
+}
+
+// sentence says what Yes would do: queue, old and new.
+func (m *Model) sentence(d *dialog) string {
+	name := "queue " + d.label
+	from, to := shardCount(d.from), shardCount(d.target())
+	switch d.verb {
+	case control.VerbApprove, control.VerbUndo:
+		return name + ": " + from + " " + m.g.arrow + " " + to + " shards"
+	case control.VerbOverride:
+		if d.target() == 0 {
+			to = "?"
+		}
+		return name + ": " + from + " " + m.g.arrow + " " + to + " shards"
+	case control.VerbReject:
+		return name + ": stays at " + from + ", not " + to
+	case control.VerbPin:
+		return name + ": " + from + " " + m.g.arrow + " pinned to " + to
+	case control.VerbUnpin:
+		return name + ": no longer pinned"
+	case control.VerbAuto, control.VerbManual:
+		return name + ": mode " + m.g.arrow + " " + modes[d.get("mode").at]
+	}
+	return name
+}
+
+// price spells out what a change of the count costs, whoever makes it.
+func (m *Model) price(d *dialog) []string {
+	to := d.target()
+	switch {
+	case d.verb == control.VerbReject || d.verb == control.VerbUnpin || d.verb == control.VerbAuto || d.verb == control.VerbManual,
+		to == 0, to == d.from:
+		return nil
+	case to > d.from:
+		s := "Keys move between shards: the order of a key is broken until its old rows have drained. Lanes stay for ever, and every claim looks at all of them."
+		if to > control.WarnMax {
+			s += fmt.Sprintf(" More than %d is dear.", control.WarnMax)
+		}
+		return []string{s}
+	}
+	return []string{"Keys move between shards: the order of a key is broken until the rows above have drained. Claims get no cheaper: the lanes stay."}
+}
+
+// outcome is what came of a command, in sentences.
+func (m *Model) outcome(c control.Command, res control.Result, err error) ([]string, role) {
+	var f *control.Fault
+	switch {
+	case errors.As(err, &f):
+		return nonEmpty(f.What, f.Hint), roleBad
+	case err != nil:
+		return []string{"It is not known whether this was done: " + err.Error(), "The decision log tells"}, roleBad
+	case res.Change == nil:
+		return nonEmpty(string(c.Verb)+": "+c.Queue, res.Detail), roleGood
+	}
+	as := roleGood
+	if res.Change.Outcome != control.OutcomeApplied {
+		as = roleBad
+	}
+	return nonEmpty(fmt.Sprintf("%s: %s %s", string(res.Change.Outcome), c.Queue, m.memory.steps(res.Change.From, res.Change.To)), res.Change.Detail, res.Detail), as
+}
+
+func nonEmpty(s ...string) []string {
+	var out []string
+	for _, v := range s {
+		if v != "" {
+			out = append(out, v)
+		}
+	}
+	return out
+}
