@@ -78,6 +78,8 @@ type stage struct {
 	rng    *rand.Rand
 	shown  string
 	out    strings.Builder
+	// check, when set, sees everything that is decided or asked for.
+	check func(in Input, d *Decision, fx Effects)
 }
 
 func newStage() *stage {
@@ -219,7 +221,11 @@ func (s *stage) command(verb string, set map[string]string) error {
 	if _, ok := set["again"]; ok {
 		c.Expect = s.state.ended.generation
 	}
-	fx, res, err := Act(s.p, s.state, s.input(), c)
+	in := s.input()
+	fx, res, err := Act(s.p, s.state, in, c)
+	if s.check != nil {
+		s.check(in, nil, fx)
+	}
 	if err != nil {
 		s.say("%s: %s", verb, strings.ReplaceAll(err.Error(), "\n", ". "))
 		return nil
@@ -249,7 +255,11 @@ func (s *stage) tick(read bool) {
 	}
 	var d Decision
 	var fx Effects
-	s.state, d, fx = Decide(s.p, s.state, s.input())
+	in := s.input()
+	s.state, d, fx = Decide(s.p, s.state, in)
+	if s.check != nil {
+		s.check(in, &d, fx)
+	}
 	key := fmt.Sprint(d.Action, d.Reason, d.Pending, d.To)
 	if key != s.shown {
 		s.shown = key

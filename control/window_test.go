@@ -52,10 +52,11 @@ func (t *trace) truth(dt float64) float64 {
 
 func TestIntervalCoversTheShareOfCorrelatedTraces(t *testing.T) {
 	const dt = 0.25
+	truths := map[[2]float64]float64{}
 	for _, span := range []time.Duration{30 * time.Second, 2 * time.Minute, 30 * time.Minute} {
-		runs := 600
+		runs := 300
 		if span > 5*time.Minute {
-			runs = 150
+			runs = 60
 		}
 		// Batches are 2 s (14 s over half an hour). A span of fewer than five
 		// correlation times holds too little to know its own scatter: at 12 s in
@@ -69,7 +70,11 @@ func TestIntervalCoversTheShareOfCorrelatedTraces(t *testing.T) {
 				name := fmt.Sprintf("%v tau=%gs share=%g", span, tau, share)
 				seed := uint64(span) + uint64(tau*1000) + uint64(share*1e6)
 				tr := &trace{rng: rand.New(rand.NewPCG(seed, 7)), tau: tau, share: share, wild: 0.6}
-				truth := tr.truth(dt)
+				truth, ok := truths[[2]float64{tau, share}]
+				if !ok {
+					truth = tr.truth(dt)
+					truths[[2]float64{tau, share}] = truth
+				}
 				hit, width := 0, 0.0
 				for range runs {
 					w := NewWindow(30*time.Minute, 2*time.Second)
