@@ -58,14 +58,9 @@ func (s *state) cost(period time.Duration) control.Cost {
 	return c
 }
 
-// over is add for a share that stood for part of the smoothing time.
-func (a *average) over(x, part float64) {
-	if !a.set {
-		a.v, a.set = x, true
-		return
-	}
-	a.v += min(max(part, 0), 1) * (x - a.v)
-}
+// over is add for a share that stood for part of the smoothing time. It starts
+// from nothing: connecting costs more than it will ever again.
+func (a *average) over(x, part float64) { a.v += min(max(part, 0), 1) * (x - a.v) }
 
 func (c Config) reading(q *queue, reports []report, now, server time.Time, period time.Duration) control.Reading {
 	r := control.Reading{

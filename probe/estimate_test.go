@@ -199,6 +199,46 @@ func TestTheSamplerStaysWithinItsBudgetAndComesBack(t *testing.T) {
 	}
 }
 
+// A busy machine makes looks wait for a processor. That is no reason to look
+// less; a lock table that grows is, and is noticed within a few seconds.
+func TestWaitingForAProcessorDoesNotThinTheSamples(t *testing.T) {
+	p := pacer{base: time.Second / 4, budget: 0.01}
+	rng := rand.New(rand.NewPCG(8, 9))
+	noisy := func(cost float64) time.Duration {
+		if rng.IntN(2) == 0 {
+			cost *= 1 + 20*rng.Float64()
+		}
+		return time.Duration(cost * float64(time.Second))
+	}
+	thinned := 0
+	for range 2000 {
+		p.observed(true, noisy(0.0006), noisy(0.0004))
+		if p.slowed() {
+			thinned++
+		}
+	}
+	if thinned > 100 {
+		t.Errorf("%d of 2000 looks thinned", thinned)
+	}
+	for range 16 {
+		p.observed(true, noisy(0.03), noisy(0.0004))
+	}
+	if !p.slowed() || !p.gated {
+		t.Errorf("a lock table that grew fifty-fold: every %v, gated %v", p.interval(), p.gated)
+	}
+}
+
+func TestTheFirstSlowReadOfAConnectionIsNotItsTypicalCost(t *testing.T) {
+	var c costs
+	for i, step := range []struct{ cost, want time.Duration }{
+		{300, 0}, {7, 7}, {90, 7}, {80, 7}, {85, 80}, {90, 80},
+	} {
+		if c.add(step.cost); c.value() != step.want {
+			t.Errorf("after %d: %d, want %d", i+1, c.value(), step.want)
+		}
+	}
+}
+
 func TestSlowReadsWaitForWhatTheyCost(t *testing.T) {
 	for _, c := range []struct {
 		cost time.Duration

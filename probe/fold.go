@@ -132,6 +132,7 @@ func (s *state) attribute(l look, fresh map[int32]session, stuckAfter time.Durat
 			continue // the lock table never shows that; if it did, nobody could be blamed
 		}
 		one, known := fresh[by.pid]
+		one = one.then(l.at)
 		class := classify(l.notify[by.pid], l.sent.Sub(ln.since), stuckAfter, one, known)
 		q := ln.queue
 		q.causes.put(class, float64(len(all)))

@@ -107,3 +107,13 @@ func describe(ln *lane, by who, waiters int, class control.Bottleneck, s session
 	}
 	return h
 }
+
+// then is the session as far as it still is in the transaction that the look
+// saw. One that has moved on meanwhile keeps only who it is.
+func (s session) then(look time.Time) session {
+	if s.hidden || !s.began.IsZero() && !s.began.After(look) {
+		return s
+	}
+	s.state, s.event, s.xactAge, s.stateAge = "", "", control.None(), control.None()
+	return s
+}

@@ -1,17 +1,20 @@
 package probe
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Shares of Config.MaxCost.
 const (
 	lookBudget     = 0.50
-	depthBudget    = 0.20
-	sequenceBudget = 0.15
+	depthBudget    = 0.25
+	sequenceBudget = 0.10
 	otherBudget    = 0.15
 )
 
 const (
-	smoothing   = 0.2              // weight of the newest cost in its average
+	smoothing   = 0.1              // weight of the newest look in an average
 	slowest     = 30 * time.Second // longest interval between looks
 	gateAbove   = 0.50             // share of the budget at which looks start to ask the gate
 	gateBelow   = 0.35             // and at which they stop
@@ -24,11 +27,38 @@ type pacer struct {
 	base   time.Duration // interval at the base rate
 	budget float64       // share of one backend's time for looking
 
-	full   average // s, a look that read pg_locks
-	shut   average // s, a look that the gate stopped
-	each   average // s, looks as they come, with what was asked after them
-	gated  bool
-	credit float64 // part of a forced look saved up
+	full    typical // s, a look that read pg_locks
+	shut    typical // s, a look that the gate stopped
+	after   typical // s, what was asked after a look, when something was
+	reads   average // share of looks that read pg_locks
+	follows average // share of looks after which something was asked
+	gated   bool
+	credit  float64 // part of a forced look saved up
+}
+
+// typical is the lower quartile of the newest measurements. Time on the server
+// contains waiting for a processor, which looking less often would not give
+// back: a mean would thin the samples just when a busy machine makes them
+// interesting. When the lock table grows, every look gets dearer, and within a
+// dozen of them so does the quartile.
+type typical struct {
+	newest [16]float64
+	n      int
+}
+
+func (t *typical) add(x float64) {
+	t.newest[t.n%len(t.newest)] = x
+	t.n++
+}
+
+func (t *typical) value() float64 {
+	have := t.newest // a copy
+	some := have[:min(t.n, len(have))]
+	if len(some) == 0 {
+		return 0
+	}
+	slices.Sort(some)
+	return some[len(some)/4]
 }
 
 type average struct {
@@ -62,28 +92,41 @@ func (p *pacer) plan(calm, hurry bool) (ask, force bool) {
 
 // forceShare is the fraction of looks that read regardless.
 func (p *pacer) forceShare() float64 {
-	if p.full.v <= 0 {
+	full := p.full.value()
+	if full <= 0 {
 		return 1
 	}
-	room := gateAbove*p.budget*p.base.Seconds() - p.shut.v
-	return min(max(room/p.full.v, rarestForce), 1)
+	room := gateAbove*p.budget*p.base.Seconds() - p.shut.value()
+	return min(max(room/full, rarestForce), 1)
 }
 
 // observed tells the server time of a look and of what was asked after it.
 func (p *pacer) observed(read bool, look, after time.Duration) {
 	if read {
 		p.full.add(look.Seconds())
+		p.reads.add(1)
 	} else {
 		p.shut.add(look.Seconds())
+		p.reads.add(0)
 	}
-	p.each.add((look + after).Seconds())
+	if after > 0 {
+		p.after.add(after.Seconds())
+		p.follows.add(1)
+	} else {
+		p.follows.add(0)
+	}
 	per := p.budget * p.base.Seconds()
-	switch {
-	case p.full.v > gateAbove*per:
+	switch full := p.full.value(); {
+	case full > gateAbove*per:
 		p.gated = true
-	case p.full.v < gateBelow*per:
+	case full < gateBelow*per:
 		p.gated = false
 	}
+}
+
+// each is what a look costs as they come, s.
+func (p *pacer) each() float64 {
+	return p.reads.v*p.full.value() + (1-p.reads.v)*p.shut.value() + p.follows.v*p.after.value()
 }
 
 // interval is the time to the next look.
@@ -91,7 +134,7 @@ func (p *pacer) interval() time.Duration {
 	if p.budget <= 0 {
 		return slowest
 	}
-	need := time.Duration(p.each.v / p.budget * float64(time.Second))
+	need := time.Duration(p.each() / p.budget * float64(time.Second))
 	return min(max(p.base, need), max(slowest, p.base))
 }
 
@@ -106,4 +149,24 @@ func due(at time.Time, period time.Duration, cost time.Duration, budget float64)
 		}
 	}
 	return at.Add(period)
+}
+
+// costs are the newest measurements of a slow read. What it typically costs is
+// the least of them, for the reason given at typical, and nothing after the
+// first on a connection, which fills the backend's caches and does so once.
+type costs struct {
+	newest [3]time.Duration
+	n      int
+}
+
+func (c *costs) add(d time.Duration) {
+	c.newest[c.n%len(c.newest)] = d
+	c.n++
+}
+
+func (c *costs) value() time.Duration {
+	if c.n < 2 {
+		return 0
+	}
+	return slices.Min(c.newest[:min(c.n, len(c.newest))])
 }

@@ -2,7 +2,6 @@ package probe
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -36,6 +35,21 @@ func TestAHolderIsStuckWhenItKeptTheLaneNotWhenItStoodInLineForIt(t *testing.T) 
 	} {
 		if got := classify(c.notify, c.held, 2*time.Second, c.s, c.known); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+func TestAHolderThatMovedOnShowsNothingOfWhatItDoesNow(t *testing.T) {
+	in := session{app: "x", state: "active", xactAge: control.Some(1), began: epoch}
+	if got := in.then(epoch.Add(time.Second)); got != in {
+		t.Errorf("still in the transaction that the look saw: %+v", got)
+	}
+	for name, s := range map[string]session{
+		"next transaction": {app: "x", state: "active", event: "Lock:advisory", xactAge: control.Some(0), began: epoch.Add(time.Minute)},
+		"idle":             {app: "x", state: "idle"},
+	} {
+		if got := s.then(epoch); got.state != "" || got.event != "" || got.xactAge.OK() || got.app != "x" {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }
@@ -79,63 +93,6 @@ func TestCauseSharesSumToOneOrAreAbsent(t *testing.T) {
 			t.Fatalf("%+v sums to %v", s, all)
 		}
 	})
-}
-
-func TestStaleNeedsProofAndSilenceIsUnknown(t *testing.T) {
-	on, stale, unknown := control.AppliedOn, control.AppliedStale, control.AppliedUnknown
-	for name, c := range map[string]struct {
-		count, prev, highest, k int
-		want                    control.AppliedState
-	}{
-		"count unknown":                         {0, 0, 3, 9, unknown},
-		"silence":                               {4, 2, -1, 0, unknown},
-		"a lane above the count":                {2, 4, 3, 1, stale},
-		"a lane at the count":                   {2, 4, 2, 1, stale},
-		"raised, met an upper lane":             {4, 2, 2, 1, on},
-		"raised, 6 picks below (1.6%)":          {4, 2, 1, 6, unknown},
-		"raised, 7 picks below (0.8%)":          {4, 2, 1, 7, stale},
-		"raised 2 to 3, 11 picks (1.2%)":        {3, 2, 1, 11, unknown},
-		"raised 2 to 3, 12 picks (0.8%)":        {3, 2, 1, 12, stale},
-		"lowered 4 to 2, 6 picks":               {2, 4, 1, 6, unknown},
-		"lowered 4 to 2, 7 picks":               {2, 4, 1, 7, on},
-		"no change seen, upper half met":        {4, 0, 3, 1, on},
-		"no change seen, 7 picks in lower half": {4, 0, 1, 7, stale},
-		"one shard, 6 picks":                    {1, 0, 0, 6, unknown},
-		"one shard, 7 picks":                    {1, 0, 0, 7, on},
-		"one shard, shard 1 used":               {1, 0, 1, 1, stale},
-	} {
-		if got, why := judge(c.count, c.prev, c.highest, c.k); got != c.want || why == "" {
-			t.Errorf("%s: %s (%s), want %s", name, got, why, c.want)
-		}
-	}
-}
-
-// Producers that spread over S lanes are called stale in fewer than 1% of
-// trials however few or many picks were seen, and producers that still spread
-// over S' are never called on.
-func TestJudgementErrsLessThanItsProof(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	for _, c := range []struct{ from, to int }{{1, 2}, {2, 4}, {4, 8}, {2, 3}} {
-		wrong, late := 0, 0
-		const trials = 20_000
-		for range trials {
-			highestNew, highestOld := -1, -1
-			for k := 1; k <= 40; k++ {
-				highestNew = max(highestNew, rng.IntN(c.to))
-				highestOld = max(highestOld, rng.IntN(c.from))
-				if state, _ := judge(c.to, c.from, highestNew, k); state == control.AppliedStale {
-					wrong++
-					break
-				}
-				if state, _ := judge(c.to, c.from, highestOld, k); state == control.AppliedOn {
-					late++
-				}
-			}
-		}
-		if float64(wrong) > proof*1.2*trials || late > 0 {
-			t.Errorf("%d to %d: %d of %d called stale, %d old ones called on", c.from, c.to, wrong, trials, late)
-		}
-	}
 }
 
 func TestASequenceGivesARateFromTheSecondPointOn(t *testing.T) {

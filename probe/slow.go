@@ -24,9 +24,9 @@ type slow struct {
 	changed   []string  // queues whose lanes have to be read again
 	all       bool      // all of them
 	count     laneCount
-	turn      int // where the idle rotation of sequences stands
-	hotTurn   int // and that of active queues
-	lastCost  map[string]time.Duration
+	turn      int               // where the idle rotation of sequences stands
+	hotTurn   int               // and that of active queues
+	costs     map[string]*costs // by part
 }
 
 func (p *Probe) slowly(ctx context.Context) {
@@ -52,7 +52,7 @@ func (s *slow) unconnected(err error) {
 
 func (s *slow) connected() {
 	link, probe := s.link, s.Probe
-	*s = slow{Probe: probe, link: link, all: true, lastCost: map[string]time.Duration{}}
+	*s = slow{Probe: probe, link: link, all: true, costs: map[string]*costs{}}
 	s.do(func(st *state) {
 		st.forgetReads()
 		st.mended("connection")
@@ -92,13 +92,25 @@ func (s *slow) every(d time.Duration) time.Duration { return s.cfg.scaled(d, lea
 
 // heldBack says whether a read runs less often than it should for its cost.
 func (s *slow) heldBack() bool {
-	for part, cost := range s.lastCost {
+	for part, c := range s.costs {
 		period, budget := s.terms(part)
-		if due(time.Time{}, period, cost, budget).Sub(time.Time{}) > period+period/20 {
+		if due(time.Time{}, period, c.value(), budget).Sub(time.Time{}) > period+period/20 {
 			return true
 		}
 	}
 	return false
+}
+
+// next is when a part runs again after a turn that cost so much.
+func (s *slow) next(part string, cost time.Duration) time.Time {
+	c := s.costs[part]
+	if c == nil {
+		c = &costs{}
+		s.costs[part] = c
+	}
+	c.add(cost)
+	period, budget := s.terms(part)
+	return due(s.now(), period, c.value(), budget)
 }
 
 // terms are the period of a task and its share of one backend's time.
@@ -150,9 +162,7 @@ func (s *slow) round(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		period, budget := s.terms(task.part)
-		*task.due = due(s.now(), period, cost, budget)
-		s.lastCost[task.part] = cost
+		*task.due = s.next(task.part, cost)
 		if err != nil {
 			s.failed(task.part, task.what, err)
 			if task.part == "lanes" {
@@ -290,8 +300,7 @@ func (s *slow) where(ctx context.Context) error {
 		}
 	})
 	s.spent(cost)
-	period, budget := s.terms("where")
-	s.whereDue = due(s.now(), period, cost, budget)
+	s.whereDue = s.next("where", cost)
 	if err != nil {
 		s.leave(control.Installation{State: control.AwaHidden, Sentence: "Awa could not be looked for"}, problem("awa", "what Awa is installed", err, ""))
 		if s.alive() {
