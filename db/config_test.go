@@ -242,7 +242,7 @@ func TestNoErrorHoldsThePassword(t *testing.T) {
 			t.Errorf("%s: exit %d", s, control.ExitCode(err))
 		}
 	}
-	write(t, filepath.Join(home, ".pg_service.conf"), "[s]\npassword=s3cr3t\ns3cr3t\n", 0o600)
+	write(t, filepath.Join(home, ".pg_service.conf"), "[s]\npassword=a\ns3cr3t = b\n", 0o600)
 	if _, err := Parse("service=s", Options{}); err == nil || strings.Contains(fmt.Sprintf("%+v", err), pw) {
 		t.Errorf("service file: %v", err)
 	}

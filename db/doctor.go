@@ -196,7 +196,11 @@ func (r *Report) rights(ctx context.Context, conn *pgx.Conn, _ DoctorOptions) er
 		case right.Needed && right.Level == Watch:
 			r.add(check, StateFail, "missing: "+right.What, right.Fix)
 		case right.Needed:
-			r.add(check, StateWarn, "missing: "+right.What+"; shardpilot can watch and not write", right.Fix)
+			why := "; shardpilot can watch and not write"
+			if right.req.careful != "" {
+				why += " (careful: " + right.req.careful + ")"
+			}
+			r.add(check, StateWarn, "missing: "+right.What+why, right.Fix)
 		default:
 			r.add(check, StateWarn, "missing: "+right.What+"; "+right.Poorer, right.Fix)
 		}

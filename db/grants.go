@@ -27,7 +27,20 @@ func Grants(ctx context.Context, conn *pgx.Conn, role string, level Level, inst 
 	if err := f.readOwners(ctx, conn, schema, set.readable(schema)); err != nil {
 		return nil, err
 	}
-	return grants(f.requirements(schema, level), role, f.version), nil
+	// What the owners of the lanes have already is not granted to them again.
+	owned := RightSet{Role: f.role, version: f.version}
+	for _, o := range f.owners {
+		if err := owned.check(ctx, conn, ownerRequirements(schema, o.Name)); err != nil {
+			return nil, err
+		}
+	}
+	req := f.requirements(schema, level)
+	if level == Act {
+		for _, r := range owned.missing(Act) {
+			req = append(req, r.req)
+		}
+	}
+	return grants(req, role, f.version), nil
 }
 
 // requirements lists everything that a level needs here.
@@ -38,8 +51,7 @@ func (f facts) requirements(schema string, level Level) []requirement {
 	}
 	all := append(awaRequirements(schema), sequenceRequirement(schema))
 	for _, o := range f.owners {
-		all = append(all, futureRequirement(schema, o.Name), actingRequirement(o.Name))
-		all = append(all, ownerRequirements(schema, o.Name)...)
+		all = append(all, futureRequirement(schema, o.Name), actingRequirement(o.Name, o.Super))
 	}
 	all = append(all, statsRequirement())
 	if f.ownSchema {

@@ -80,11 +80,16 @@ func validPorts(v string) bool {
 	return true
 }
 
+// known says whether libpq knows a keyword.
+func known(key string) bool {
+	return slices.Contains(understood, key) || slices.Contains(harmless, key) || unless[key] != nil
+}
+
 // translate rewrites s from what libpq knows to what pgx knows, and refuses
 // what nobody knows: pgx would take a misspelt sslmode for a server setting.
 func (s settings) translate(c *Config) error {
 	for key := range s {
-		if !slices.Contains(understood, key) && !slices.Contains(harmless, key) && unless[key] == nil {
+		if !known(key) {
 			return unknownKeyword(key)
 		}
 	}

@@ -38,6 +38,7 @@ type requirement struct {
 	owner           string // of future sequences
 	needed          bool   // without it the level is impossible, not only poorer
 	poorer          string // what is lost without it
+	careful         string // why granting it is a decision of its own
 }
 
 // awaRequirements is what Awa's objects must grant, schema being the storage
@@ -125,8 +126,14 @@ func futureRequirement(schema, owner string) requirement {
 		poorer: "lanes made from now on cannot be read"}
 }
 
-func actingRequirement(owner string) requirement {
-	return requirement{Level: Act, kind: actingAsRole, name: owner, needed: true}
+// actingRequirement is needed because lanes must belong to one role, whoever
+// provisions them.
+func actingRequirement(owner string, super bool) requirement {
+	r := requirement{Level: Act, kind: actingAsRole, name: owner, needed: true}
+	if super {
+		r.careful = "the lanes belong to a superuser, so this right is every right; better give the lanes to an ordinary role"
+	}
+	return r
 }
 
 // what names the privilege, in SQL's words.
@@ -203,7 +210,11 @@ func grants(req []requirement, role string, version int) []string {
 	}
 	for _, r := range req {
 		if r.kind != onTable {
-			out = append(out, r.grant(role, version))
+			statement := r.grant(role, version)
+			if r.careful != "" {
+				statement = "-- careful: " + r.careful + "\n" + statement
+			}
+			out = append(out, statement)
 			continue
 		}
 		if list := tables[key(r)]; list != nil { // once for each table, at its first privilege

@@ -46,7 +46,7 @@ type laneOwner struct {
 	Name              string
 	Lanes, Unreadable int64
 	FutureReadable    bool
-	MayActAs          bool
+	MayActAs, Super   bool
 }
 
 func readFacts(ctx context.Context, conn *pgx.Conn, schema string) (facts, error) {
@@ -71,7 +71,7 @@ func (f *facts) readOwners(ctx context.Context, conn *pgx.Conn, schema string, r
 			return err
 		}
 		var o laneOwner
-		_, err = pgx.ForEachRow(rows, []any{&o.Name, &o.Lanes, &o.Unreadable, &o.FutureReadable, &o.MayActAs}, func() error {
+		_, err = pgx.ForEachRow(rows, []any{&o.Name, &o.Lanes, &o.Unreadable, &o.FutureReadable, &o.MayActAs, &o.Super}, func() error {
 			f.owners = append(f.owners, o)
 			return nil
 		})
@@ -131,7 +131,7 @@ func (s *RightSet) checkOwners(ctx context.Context, conn *pgx.Conn, schema strin
 	s.add(sequenceRequirement(schema), s.readable(schema), unreadable == 0)
 	for _, o := range f.owners {
 		s.add(futureRequirement(schema, o.Name), true, o.FutureReadable)
-		s.add(actingRequirement(o.Name), true, o.MayActAs)
+		s.add(actingRequirement(o.Name, o.Super), true, o.MayActAs)
 		if err := s.check(ctx, conn, ownerRequirements(schema, o.Name)); err != nil {
 			return err
 		}

@@ -158,7 +158,7 @@ func TestMembershipWithoutItsOptionsIsNotTakenForARight(t *testing.T) {
 		wanted := []string{statsRequirement().what()}
 		if d.Version != "15" { // before 16 memberships have no options
 			run(t, admin, fmt.Sprintf("GRANT %s TO %s WITH SET FALSE, INHERIT FALSE", ident(owner), ident(role)))
-			wanted = append(wanted, actingRequirement(owner).what())
+			wanted = append(wanted, actingRequirement(owner, false).what())
 		}
 		conn := connectTo(t, asRole(t, d, role, "pw of role"), Options{})
 		lacking := map[string]string{}

@@ -90,8 +90,9 @@ func readService(path, name string) (out settings, group bool, err error) {
 			group = line == "["+name+"]"
 		case group:
 			key, value, ok := strings.Cut(line, "=")
-			if !ok || key == "service" || key == "servicefile" {
-				return nil, true, fmt.Errorf("line %d is not a keyword=value that a service may hold", n)
+			if !ok || key == "service" || key == "servicefile" || !known(canonicalKey(key)) {
+				// Not quoted: a line without its keyword may be half a password.
+				return nil, true, fmt.Errorf("line %d is not keyword=value with a keyword that a service may hold", n)
 			}
 			if _, repeated := out[canonicalKey(key)]; !repeated {
 				out[canonicalKey(key)] = value

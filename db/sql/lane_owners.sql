@@ -13,11 +13,11 @@ SELECT o.rolname::text,
                        AND d.defaclnamespace IN (0, n.oid)
                        AND a.privilege_type IN ('SELECT', 'USAGE')
                        AND CASE WHEN a.grantee = 0 THEN true ELSE pg_has_role(a.grantee, 'USAGE') END),
-       pg_has_role(o.oid, $2::text)
+       pg_has_role(o.oid, $2::text), o.rolsuper
   FROM (SELECT seq_name FROM @schema@.queue_enqueue_heads
         UNION ALL SELECT seq_name FROM @schema@.queue_claim_heads) h
   JOIN pg_namespace n ON n.nspname = $1::text
   JOIN pg_class s ON s.relnamespace = n.oid AND s.relname = h.seq_name AND s.relkind = 'S'
   JOIN pg_roles o ON o.oid = s.relowner
- GROUP BY o.oid, o.rolname, n.oid
+ GROUP BY o.oid, o.rolname, o.rolsuper, n.oid
  ORDER BY o.rolname
