@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
 )
 
 func TestNothingIsLeftWhenTheParentIsKilled(t *testing.T) {
@@ -131,6 +132,23 @@ func TestStopClearsUpAfterASupervisorThatWasKilled(t *testing.T) {
 		}
 		if alive(w) || exists(s.Dir) != keep {
 			t.Errorf("keep %v: processes left: %v, folder there: %v", keep, alive(w), exists(s.Dir))
+		}
+	}
+}
+
+func TestCtrlCInTheTerminalDoesNotReachTheServer(t *testing.T) {
+	s := start(t, Options{})
+	ours, err := unix.Getsid(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, pid := range map[string]int{"supervisor": s.super.cmd.Process.Pid, "postmaster": s.PID()} {
+		theirs, err := unix.Getsid(pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if theirs == ours {
+			t.Errorf("the %s is in the terminal's session", name)
 		}
 	}
 }
