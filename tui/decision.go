@@ -117,20 +117,23 @@ func (m *Model) until(t time.Time) string {
 
 // pendingCard is a step that waits for a hand, with what it rests on.
 func (m *Model) pendingCard(d *control.Decision, w int) []line {
-	from, to, e, predicted, until := d.From, d.To, d.Evidence, d.PredictedGain, ""
+	from, to, e, predicted := d.From, d.To, d.Evidence, d.PredictedGain
 	if s := d.Step; s != nil {
-		from, to, e, predicted, until = s.From, s.To, s.Evidence, s.PredictedGain, "until "+m.until(s.Until)
+		from, to, e, predicted = s.From, s.To, s.Evidence, s.PredictedGain
 	}
-	lines := []line{section(m.g.pending+" Pending step", until, w, m.g)}
+	lines := []line{section(m.g.pending+" Pending step", "", w, m.g)}
 	var l line
 	l.add(roleWarn, m.direction(from, to)+" "+m.memory.steps(from, to))
 	if predicted.OK() {
 		l.add(roleDim, "  predicted ").add(roleStrong, gain(predicted, m.g.times))
 	}
-	if !d.Pending {
-		l.add(roleWarn, "  the rules do not allow it at this moment")
-	}
 	lines = append(lines, l)
+	if d.Step != nil {
+		lines = append(lines, text(roleDim, "  good until "+m.until(d.Step.Until)))
+	}
+	if !d.Pending {
+		lines = append(lines, text(roleWarn, "  the rules would not allow it at this moment"))
+	}
 	var a line
 	a.add(roleDim, "  share ").add(roleText, percent(e.Share))
 	if e.ShareLow.OK() && e.ShareHigh.OK() {

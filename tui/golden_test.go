@@ -34,9 +34,15 @@ var stages = map[string]func(*world){
 	"help":      func(w *world) { w.play(5); w.keys("?") },
 	"failed":    func(w *world) { w.play(300); w.fail("connection refused", 13*1e9) },
 	"empty":     func(w *world) { w.edit = withoutQueues; w.play(2) },
-	"approve":   func(w *world) { w.m.opt.Do = nothing; w.edit = withStep; w.play(300); w.keys("g", "a", "right") },
-	"override":  func(w *world) { w.m.opt.Do = nothing; w.play(300); w.keys("o", "8") },
-	"before":    func(w *world) { w.m.Advance() },
+	"approve": func(w *world) {
+		w.m.opt.Do = nothing
+		w.edit = withStep
+		w.play(300)
+		w.m.Resize(120, 40)
+		w.keys("g", "a", "right")
+	},
+	"override": func(w *world) { w.m.opt.Do = nothing; w.play(300); w.m.Resize(120, 40); w.keys("o", "8") },
+	"before":   func(w *world) { w.m.Advance() },
 }
 
 func withProblems(ev *control.Event) {

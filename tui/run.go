@@ -34,11 +34,13 @@ func Run(ctx context.Context, o Options) error {
 	pump := newPump(o.Events, o.Do)
 	m := New(o)
 	out, raw := watchOutput(o.Output, gone)
-	p := tea.NewProgram(&program{m: m, pump: pump},
-		tea.WithContext(inner), tea.WithAltScreen(), tea.WithoutSignalHandler(),
+	p := tea.NewProgram(&program{m: m, pump: pump, every: m.Interval()},
+		tea.WithAltScreen(), tea.WithoutSignalHandler(),
 		tea.WithInput(watchInput(o.Input, gone)), tea.WithOutput(out))
 	var wg sync.WaitGroup
 	wg.Go(func() { pump.run(inner, p.Send, m.Interval(), raw) })
+	// The context reaches bubbletea as a request to quit, by the pump: told
+	// directly, it closes its input under the goroutine that reads it.
 	_, err := p.Run()
 	cancel(nil)
 	wg.Wait()
@@ -94,6 +96,7 @@ func (p *pump) run(ctx context.Context, send func(tea.Msg), every time.Duration,
 	for {
 		select {
 		case <-ctx.Done():
+			send(tea.Quit())
 			return
 		case ev, ok := <-events:
 			if !ok {
@@ -118,8 +121,9 @@ func (p *pump) run(ctx context.Context, send func(tea.Msg), every time.Duration,
 
 // program adapts Model to bubbletea.
 type program struct {
-	m    *Model
-	pump *pump
+	m     *Model
+	pump  *pump
+	every time.Duration // the pump's present interval
 }
 
 func (p *program) Init() tea.Cmd { return nil }
@@ -183,11 +187,14 @@ func (p *program) effect(e Effect) tea.Cmd {
 			p.m.Done(*e.Do, control.Result{}, &control.Fault{Kind: control.FaultRefused, What: "another command is on its way", Hint: "wait for its outcome"})
 		}
 	}
-	select {
-	case <-p.pump.interval:
-	default:
+	if d := p.m.Interval(); d != p.every { // only then: a held key must not hold ticks back
+		p.every = d
+		select {
+		case <-p.pump.interval:
+		default:
+		}
+		p.pump.interval <- d
 	}
-	p.pump.interval <- p.m.Interval()
 	switch {
 	case e.Quit:
 		return tea.Quit

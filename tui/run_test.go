@@ -31,6 +31,8 @@ type desk struct {
 	cancel context.CancelCauseFunc
 	done   chan error
 	before *unix.Termios
+	// goroutines that bubbletea is known to leave behind
+	abandoned []goleak.Option
 
 	mu  sync.Mutex
 	out bytes.Buffer
@@ -43,7 +45,8 @@ func newDesk(t *testing.T, change func(*Options)) *desk {
 		t.Fatal(err)
 	}
 	d := &desk{t: t, tty: tty, ptm: ptm, events: make(chan control.Event), done: make(chan error, 1)}
-	t.Cleanup(func() { goleak.VerifyNone(t, goleak.IgnoreCurrent()) })
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, append(d.abandoned, before)...) })
 	if err := pty.Setsize(tty, &pty.Winsize{Rows: 40, Cols: 120}); err != nil {
 		t.Fatal(err)
 	}
@@ -187,6 +190,8 @@ func TestPanicRestoresTheTerminal(t *testing.T) {
 			}
 		}
 	})
+	// After a panic bubbletea closes its input under the goroutine that reads it.
+	d.abandoned = append(d.abandoned, goleak.IgnoreAnyFunction("github.com/charmbracelet/bubbletea.(*Program).readLoop"))
 	d.await("no reading yet")
 	close(armed)
 	d.tell(tick(t))

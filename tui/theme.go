@@ -80,29 +80,28 @@ func newTheme(p termenv.Profile) *theme {
 	r.SetColorProfile(p)
 	// Said, so that it is not asked of the terminal.
 	r.SetHasDarkBackground(true)
-	ground := hue("#3a4a63", "239", "4")
-	if p == termenv.ANSI {
-		ground = hue("", "", "0")
-	}
 	for i, s := range roleStyles(r) {
 		t.on[i] = opening(s)
-		sel := s.Background(ground)
-		if p == termenv.ANSI {
-			sel = s.Reverse(true) // sixteen colours have no ground that suits them all
-		}
-		t.selected[i] = opening(sel)
+		t.selected[i] = opening(onGround(s, role(i), p))
 	}
-	t.selected[roleText] = opening(selectedText(r, ground, p))
 	t.grey = opening(r.NewStyle().Foreground(hue("#8a8a8a", "245", "8")))
 	t.off = "\x1b[0m"
 	return t
 }
 
-func selectedText(r *lipgloss.Renderer, ground lipgloss.CompleteColor, p termenv.Profile) lipgloss.Style {
+// onGround is a style on the cursor's line. The ground is dark on every
+// terminal, so what has no colour of its own gets a light one there.
+func onGround(s lipgloss.Style, r role, p termenv.Profile) lipgloss.Style {
 	if p == termenv.ANSI {
-		return r.NewStyle().Reverse(true)
+		return s.Reverse(true) // sixteen colours have no ground that suits them all
 	}
-	return r.NewStyle().Foreground(hue("#f0f0f0", "255", "15")).Background(ground)
+	switch r {
+	case roleText, roleStrong:
+		s = s.Foreground(hue("#f0f0f0", "255", "15"))
+	case roleDim, roleFaint:
+		s = s.Foreground(hue("#b4bac4", "249", "7"))
+	}
+	return s.Background(hue("#2c3a50", "237", "0"))
 }
 
 func roleStyles(r *lipgloss.Renderer) [roleCount]lipgloss.Style {
