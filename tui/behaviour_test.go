@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -297,58 +296,6 @@ func TestIntervalKeepsToItsBounds(t *testing.T) {
 	}
 	if w.m.Interval() != MinInterval {
 		t.Errorf("at least %s", w.m.Interval())
-	}
-}
-
-func TestLogHoldsTransitionsOnly(t *testing.T) {
-	w := newWorld(t, looks["none"]).play(600)
-	if n := len(w.m.memory.log); n > 4 {
-		t.Errorf("%d entries of a session with a pending step, a change and what followed", n)
-	}
-	w.edit = func(ev *control.Event) {
-		ev.Decisions[0].Reason = control.Reason(fmt.Sprintf("reason_%d", w.sec))
-	}
-	w.play(2 * logLimit)
-	if n := len(w.m.memory.log); n != logLimit {
-		t.Errorf("%d entries are kept", n)
-	}
-	w.keys("tab")
-	w.m.Resize(100, 30)
-	has(t, w.m, fmt.Sprintf("reason %d", w.sec))
-}
-
-func TestCursorOnTheLogStaysWithItsEntryOrAtTheTop(t *testing.T) {
-	w := newWorld(t, looks["none"])
-	w.edit = func(ev *control.Event) { ev.Decisions[0].Reason = control.Reason(fmt.Sprintf("r%d", w.sec)) }
-	w.play(10)
-	w.m.Resize(100, 30)
-	w.keys("tab")
-	if e, _ := w.m.entryUnderCursor(); e.id != w.m.memory.logged {
-		t.Error("the cursor does not begin at the newest")
-	}
-	w.play(3)
-	if e, _ := w.m.entryUnderCursor(); e.id != w.m.memory.logged {
-		t.Error("at the top the cursor does not stay with the newest")
-	}
-	w.keys("j")
-	was, _ := w.m.entryUnderCursor()
-	w.play(3)
-	if e, _ := w.m.entryUnderCursor(); e.id != was.id {
-		t.Errorf("the cursor went from entry %d to %d", was.id, e.id)
-	}
-}
-
-func TestVanishedQueuesAreForgotten(t *testing.T) {
-	w := newWorld(t, looks["none"]).play(5)
-	w.names = w.names[:2]
-	w.play(1)
-	if len(w.m.memory.queues) < 8 {
-		t.Error("a queue is forgotten the moment it is not seen")
-	}
-	w.sec += int(forgetAfter / time.Second)
-	w.play(1)
-	if n := len(w.m.memory.queues); n != 2 {
-		t.Errorf("%d queues are remembered of 2", n)
 	}
 }
 

@@ -89,7 +89,11 @@ func (m *Model) decisionPane(r row, w int) []line {
 
 func (m *Model) blockerLines(b control.Blocker, w int) []line {
 	var l line
-	l.add(roleWarn, m.g.sep+" ").add(roleText, m.memory.words(string(b.Rule)))
+	sign := m.g.sep
+	if b.For != "" {
+		sign = m.actionSign(b.For)
+	}
+	l.add(roleWarn, sign+" ").add(roleText, m.memory.words(string(b.Rule)))
 	if !b.Until.IsZero() {
 		l.add(roleDim, " until "+m.until(b.Until))
 	}
@@ -166,6 +170,11 @@ func (m *Model) pastLines(r row, w, n int) []line {
 	return append([]line{section("Seen in this session", "", w, m.g)}, lines...)
 }
 
+// timeOf prints the time of a line of the log: of another day with the date.
 func (m *Model) timeOf(t time.Time) string {
-	return t.In(m.opt.Now().Location()).Format("15:04:05")
+	t = t.In(m.opt.Now().Location())
+	if d := m.clock().Sub(t); d > 20*time.Hour || d < -20*time.Hour {
+		return t.Format("Jan 02 15:04")
+	}
+	return t.Format("15:04:05")
 }

@@ -72,6 +72,11 @@ type (
 	}
 )
 
+// afterReading is how long after a reading the picture advances. The pump sets
+// its pace by the first reading, and by the first after a failure: otherwise a
+// picture could always be nearly a second behind.
+const afterReading = 100 * time.Millisecond
+
 // pump is the one goroutine beside bubbletea's own: it hands in ticks and
 // events and writes what is for the clipboard.
 type pump struct {
@@ -91,6 +96,7 @@ func (p *pump) run(ctx context.Context, send func(tea.Msg), every time.Duration,
 	t := time.NewTicker(every)
 	defer t.Stop()
 	events := p.events
+	behind, soon := true, false
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	for {
@@ -104,10 +110,19 @@ func (p *pump) run(ctx context.Context, send func(tea.Msg), every time.Duration,
 				continue
 			}
 			send(eventMsg{ev})
+			if ev.Snapshot != nil && behind {
+				t.Reset(afterReading)
+				soon = true
+			}
+			behind = ev.Snapshot == nil
 		case <-t.C:
 			send(tickMsg{})
-		case d := <-p.interval:
-			t.Reset(d)
+			if soon {
+				t.Reset(every)
+				soon = false
+			}
+		case every = <-p.interval:
+			t.Reset(every)
 		case s := <-p.copies:
 			raw(ansi.SetSystemClipboard(s))
 		case c := <-p.commands:
