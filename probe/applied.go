@@ -130,8 +130,8 @@ type report struct {
 	at       time.Time // server clock
 }
 
-// producers lists the producers of a queue; seconds is the length of the
-// period, of which samples looks were counted.
+// producers lists the producers of a queue that were heard of or seen within
+// window.
 func (q *queue) producers(reports []report, now time.Time, window time.Duration) []control.Producer {
 	var out []control.Producer
 	stale := false

@@ -87,7 +87,7 @@ func (c Config) reading(q *queue, reports []report, now, server time.Time, perio
 	}
 	r.Inside = control.Some((q.wait + busy) / n)
 	r.Depth, r.LagS, r.EnqueueRate = depth.total(), lag.worst(), rate.total()
-	r.Drained = q.drained(r.HighestShard)
+	r.Drained = q.drained(r.HighestShard, now)
 	c.overWindow(q, &r, now, server)
 	r.ProducerList = q.producers(reports, now, c.scaled(groupsWindow, c.window()))
 	countApplied(&r)
@@ -128,13 +128,13 @@ func (s *sum) worst() control.Value {
 
 // drained says for each n below highest whether all lanes from n on are empty,
 // nil as soon as that is not known of one lane.
-func (q *queue) drained(highest int) []bool {
+func (q *queue) drained(highest int, now time.Time) []bool {
 	if highest == 0 {
 		return nil
 	}
 	full := make([]bool, highest)
 	for _, l := range q.lanes {
-		empty, known := l.empty()
+		empty, known := l.empty(now)
 		if !known {
 			return nil
 		}

@@ -83,16 +83,14 @@ type Probe struct {
 
 	mu     sync.Mutex
 	st     *state
-	readAt time.Time // our clock, the last Read
-
-	wake chan struct{} // tells the slow reader to look for Awa again
+	readAt time.Time // our clock, the last Read, or the connecting after it
 }
 
 // Start begins to look. It returns at once; Close ends it.
 func Start(ctx context.Context, cfg Config) *Probe {
 	ctx, cancel := context.WithCancel(ctx)
 	p := &Probe{cfg: cfg.withDefaults(), cancel: cancel, st: newState(),
-		looked: newGate(), listed: newGate(), wake: make(chan struct{}, 1)}
+		looked: newGate(), listed: newGate()}
 	p.readAt = cfg.Now()
 	p.st.fault = &control.Fault{Kind: control.FaultNoConnection, What: "not connected to PostgreSQL yet", Hint: "the first attempt is under way"}
 	p.wg.Add(2)

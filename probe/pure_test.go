@@ -131,33 +131,36 @@ func TestDrainedNeedsEveryLaneAboveEmptyUnlockedAndVouchedFor(t *testing.T) {
 		return q
 	}
 	q := lanes(4)
-	if got := q.drained(4); !got[0] || !got[3] {
+	if got := q.drained(4, look.Add(2*time.Second)); !got[0] || !got[3] {
 		t.Errorf("all empty: %v", got)
 	}
 	q.lanes[1].depth = control.Some(7)
-	if got := q.drained(4); got[0] || got[1] || !got[2] || !got[3] {
+	if got := q.drained(4, look.Add(2*time.Second)); got[0] || got[1] || !got[2] || !got[3] {
 		t.Errorf("seven jobs in shard 1: %v", got)
 	}
 	q = lanes(4)
 	q.lanes[3].lockedAt = look // a producer in the very look that vouches
-	if got := q.drained(4); got[0] || got[3] {
+	if got := q.drained(4, look.Add(2*time.Second)); got[0] || got[3] {
 		t.Errorf("producer under way in shard 3: %v", got)
 	}
 	q.lanes[3].lockedAt = look.Add(time.Second) // and in a later one
-	if got := q.drained(4); got[3] {
+	if got := q.drained(4, look.Add(2*time.Second)); got[3] {
 		t.Errorf("producer seen since: %v", got)
 	}
 	q = lanes(4)
 	q.lanes[2].depth = control.None()
-	if got := q.drained(4); got != nil {
+	if got := q.drained(4, look.Add(2*time.Second)); got != nil {
 		t.Errorf("unknown depth: %v", got)
 	}
 	q = lanes(4)
 	q.lanes[0].vouched = time.Time{}
-	if got := q.drained(4); got != nil {
+	if got := q.drained(4, look.Add(2*time.Second)); got != nil {
 		t.Errorf("no look vouches: %v", got)
 	}
-	if got := (&queue{}).drained(0); got != nil {
+	if got := lanes(4).drained(4, look.Add(2*time.Minute)); got != nil {
+		t.Errorf("vouched for two minutes ago: %v", got)
+	}
+	if got := (&queue{}).drained(0, look); got != nil {
 		t.Errorf("no lanes: %v", got)
 	}
 }

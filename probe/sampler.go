@@ -49,13 +49,14 @@ func (s *sampler) connected() {
 	s.do(func(st *state) {
 		st.forgetLooks()
 		st.fault = nil
+		s.readAt = s.now() // before it nothing could be seen
 	})
 }
 
 // run looks until the connection is lost or ctx ends.
 func (s *sampler) run(ctx context.Context) {
+	next := s.now()
 	for {
-		begun := s.now()
 		err := s.once(ctx)
 		if ctx.Err() != nil {
 			return
@@ -65,9 +66,13 @@ func (s *sampler) run(ctx context.Context) {
 			return
 		}
 		s.looked.open()
-		wait := s.pace.interval() - s.now().Sub(begun)
-		wait += time.Duration((2*rand.Float64() - 1) * jitter * float64(s.pace.interval()))
-		if !pause(ctx, max(wait, s.pace.interval()/4)) {
+		every := s.pace.interval()
+		now := s.now()
+		if next = next.Add(every); now.Sub(next) > 2*every || next.Sub(now) > 2*every {
+			next = now // the machine slept, or our clock was set: do not make up for it
+		}
+		wait := next.Sub(now) + time.Duration((2*rand.Float64()-1)*jitter*float64(every))
+		if !pause(ctx, max(wait, every/4)) {
 			return
 		}
 	}

@@ -92,6 +92,9 @@ func (l *lane) advance(last *int64, at time.Time) bool {
 	was, since := l.last, l.lastAt
 	l.last, l.lastAt = *last, at
 	d := at.Sub(since).Seconds()
+	if !since.IsZero() && *last < was {
+		l.cursor = 0 // the claim sequence may have gone back as well
+	}
 	if since.IsZero() || *last < was || d <= 0 {
 		l.rate = control.None()
 		return false
@@ -110,6 +113,9 @@ func (l *lane) follow(end int64, at time.Time, hot bool) bool {
 	l.end, l.endAt = end, at
 	d := at.Sub(since).Seconds()
 	known := !since.IsZero() && end >= was && d > 0
+	if end < was {
+		l.cursor = 0 // pruned most likely; a schema made anew would look the same
+	}
 	if !hot {
 		l.rate, l.lastAt = control.None(), time.Time{}
 		if known {

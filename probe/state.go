@@ -35,9 +35,13 @@ type lane struct {
 	cursor  int64 // claim cursor last seen, 0 when none was; it only moves up
 }
 
+// vouchAge is how long an empty lane is believed to be empty while no look sees
+// a lock on it.
+const vouchAge = time.Minute
+
 // empty says whether the lane held no ready job and no lock, known false when
-// depth is absent or no look vouches for it.
-func (l *lane) empty() (empty, known bool) {
+// depth is absent or no look of the last minute vouches for it.
+func (l *lane) empty(now time.Time) (empty, known bool) {
 	d, ok := l.depth.Get()
 	if !ok {
 		return false, false
@@ -45,7 +49,7 @@ func (l *lane) empty() (empty, known bool) {
 	if d > 0 {
 		return false, true
 	}
-	if l.vouched.IsZero() {
+	if l.vouched.IsZero() || now.Sub(l.vouched) > vouchAge {
 		return false, false
 	}
 	return l.lockedAt.Before(l.vouched), true
