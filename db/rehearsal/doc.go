@@ -36,7 +36,7 @@
 //     waking of the backend and nothing else.
 //   - ClientWaitS, from the producer: the time from before the reserving
 //     statement until it returned, minus the round trip of an empty statement
-//     measured at connect (median of nine), never below zero. For producers
+//     measured at connect (the fastest of nine), never below zero. For producers
 //     that reserve by a statement of their own that is the lock wait and a few
 //     tenths of a millisecond; for insert_job_compat it holds the writing of
 //     the row as well.

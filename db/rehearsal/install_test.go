@@ -25,11 +25,11 @@ func TestInstallAndUninstallLeaveNothing(t *testing.T) {
 		owner, producer := roles(t, d, conn)
 		before := ask[string](t, conn, everything)
 		install(t, conn, rehearsal.Options{Storage: "Jobs of \"us\"", Owner: owner, Producers: []string{producer}})
-		if err := rehearsal.Provision(within(t), conn, "q", 64, 1, 4); err != nil {
+		if err := rehearsal.Provision(within(t), conn, "q", 51, 1, 4); err != nil {
 			t.Fatal(err)
 		}
-		if n := ask[int](t, conn, `SELECT count(*) FROM pg_class WHERE relkind = 'S'`); n != 2*2*64+1 {
-			t.Errorf("%d sequences for 128 lanes", n)
+		if n := ask[int](t, conn, `SELECT count(*) FROM pg_class WHERE relkind = 'S'`); n != 2*2*51+1 {
+			t.Errorf("%d sequences for 102 lanes", n)
 		}
 		if err := rehearsal.Uninstall(within(t), conn); err != nil {
 			t.Fatal(err)

@@ -10,7 +10,7 @@ const (
 	pruneEvery  = time.Second
 	vacuumEvery = 15 * time.Second
 	// keepDone is how long completed jobs stay, in seconds.
-	keepDone = 5.0
+	keepDone = 2.0
 	// pruneChunk is the most rows one statement removes, so that none of them
 	// runs long.
 	pruneChunk = 20_000

@@ -12,10 +12,10 @@ import (
 
 // TestEveryShapeEnqueuesAndWorksWithoutErrors runs each shape for a moment.
 func TestEveryShapeEnqueuesAndWorksWithoutErrors(t *testing.T) {
+	d := pgtest.One(t)
+	install(t, d.Connect(t), rehearsal.Options{})
 	for _, name := range rehearsal.Shapes() {
 		t.Run(name, func(t *testing.T) {
-			d := pgtest.One(t)
-			install(t, d.Connect(t), rehearsal.Options{})
 			spec, err := rehearsal.Shape(name, 4, time.Millisecond)
 			if err != nil {
 				t.Fatal(err)
