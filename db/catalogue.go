@@ -82,7 +82,7 @@ func (c catalogue) judge(ctx context.Context, conn *pgx.Conn) (inst control.Inst
 // closed lists what our role lacks in order to watch, as far as that shows
 // before the storage schema is known: usually it is awa itself.
 func closed(ctx context.Context, conn *pgx.Conn) ([]Right, error) {
-	rights, err := Rights(ctx, conn, control.Installation{})
+	rights, _, err := plainRights(ctx, conn, "awa")
 	if err != nil {
 		return nil, err
 	}

@@ -246,18 +246,6 @@ func canonicalKey(key string) string {
 	return key
 }
 
-// merged is s with what is missing taken from weaker.
-func (s settings) merged(weaker settings) settings {
-	out := settings{}
-	for k, v := range weaker {
-		out[k] = v
-	}
-	for k, v := range s {
-		out[k] = v
-	}
-	return out
-}
-
 // conninfo writes the settings as a keyword/value string, sorted.
 func (s settings) conninfo() string {
 	keys := make([]string, 0, len(s))

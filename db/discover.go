@@ -53,7 +53,7 @@ func Discover(ctx context.Context, conn *pgx.Conn, allowNewer bool) (control.Ins
 	if err != nil {
 		return control.Installation{}, err
 	}
-	rights, err := Rights(ctx, conn, inst)
+	rights, _, err := plainRights(ctx, conn, inst.Schema)
 	if err != nil {
 		return control.Installation{}, err
 	}

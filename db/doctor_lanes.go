@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -146,6 +147,23 @@ func (r *Report) own(ctx context.Context, conn *pgx.Conn, _ DoctorOptions) error
 		r.add("shardpilot schema", StateWarn, fmt.Sprintf("version %d, this program wants %d", state.Version, SchemaVersion), "shardpilot install")
 	default:
 		r.add("shardpilot schema", StateOK, fmt.Sprintf("version %d", state.Version), "")
+		return r.leader(ctx, conn)
+	}
+	return nil
+}
+
+// leader says who decides for this database.
+func (r *Report) leader(ctx context.Context, conn *pgx.Conn) error {
+	who, err := WhoLeads(ctx, conn)
+	switch {
+	case codeOf(err) == "42501":
+		r.unknown("leader", "who leads is hidden from this role")
+	case err != nil:
+		return err
+	case who.Alive:
+		r.add("leader", StateOK, fmt.Sprintf("%s on %s, process %d, leads since %s", who.Name, who.Host, who.PID, who.Since.UTC().Format(time.RFC3339)), "")
+	default:
+		r.add("leader", StateOK, "nobody leads at the moment: nothing is decided until a shardpilot runs", "")
 	}
 	return nil
 }

@@ -73,17 +73,15 @@ func (c *Config) explain(ctx context.Context, err error) error {
 
 // leaves takes joined errors apart, down to the attempts.
 func leaves(err error) []error {
-	switch e := err.(type) {
-	case interface{ Unwrap() []error }:
-		var out []error
-		for _, sub := range e.Unwrap() {
-			out = append(out, leaves(sub)...)
-		}
-		return out
-	case *pgconn.ConnectError:
-		return leaves(e.Unwrap())
+	var joined interface{ Unwrap() []error }
+	if !errors.As(err, &joined) {
+		return []error{err}
 	}
-	return []error{err}
+	var out []error
+	for _, sub := range joined.Unwrap() {
+		out = append(out, leaves(sub)...)
+	}
+	return out
 }
 
 func codeOf(err error) string {

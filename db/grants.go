@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/jackc/pgx/v5"
@@ -12,16 +13,9 @@ import (
 // database, in an order in which they can be run by a superuser or the owners.
 // They are the same requirements that Rights checks.
 func Grants(ctx context.Context, conn *pgx.Conn, role string, level Level, inst control.Installation) ([]string, error) {
-	schema := inst.Schema
-	if schema == "" {
-		schema = "awa"
-	}
-	f, err := readFacts(ctx, conn, schema)
+	schema := cmp.Or(inst.Schema, "awa")
+	set, f, err := plainRights(ctx, conn, schema)
 	if err != nil {
-		return nil, err
-	}
-	set := RightSet{Role: f.role, version: f.version}
-	if err := set.check(ctx, conn, awaRequirements(schema)); err != nil {
 		return nil, err
 	}
 	if err := f.readOwners(ctx, conn, schema, set.readable(schema)); err != nil {

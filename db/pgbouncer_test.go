@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"shardpilot/control"
+	"shardpilot/control/loop"
 	"shardpilot/db/local/pgtest"
 	"shardpilot/db/rehearsal"
 )
@@ -26,6 +27,9 @@ import (
 func bouncer(t *testing.T, d *pgtest.DB, mode string) string {
 	t.Helper()
 	path, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		path, err = exec.LookPath("/usr/sbin/pgbouncer") // Debian's place, which is not on every PATH
+	}
 	if err != nil {
 		t.Fatalf("pgbouncer is needed (Debian: apt-get install pgbouncer): %v", err)
 	}
@@ -63,12 +67,13 @@ default_pool_size = 2
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	t.Cleanup(sync.OnceFunc(func() {
+	var ending error
+	ended := make(chan struct{})
+	go func() { defer close(ended); ending = cmd.Wait() }()
+	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		<-ended
-	}))
+	})
 	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		c, err := net.Dial("tcp", addr)
@@ -77,9 +82,8 @@ default_pool_size = 2
 			break
 		}
 		select {
-		case err := <-ended:
-			ended <- err
-			t.Fatalf("pgbouncer ended: %v\n%s", err, said.String())
+		case <-ended:
+			t.Fatalf("pgbouncer ended: %v\n%s", ending, said.String())
 		default:
 		}
 		if time.Now().After(deadline) {
@@ -154,6 +158,14 @@ func TestEverythingWorksBehindATransactionPooler(t *testing.T) {
 		}
 		if _, err := Install(within(t), conn); err != nil {
 			t.Error(err)
+		}
+		s := newStore(t, through, first)
+		save(t, s, loop.Batch{Entries: []control.LogEntry{act(control.VerbPause), {Kind: control.LogDecision, Queue: "orders", Actor: "controller"}}})
+		if n := len(load(t, s, 0).Entries); n != 2 {
+			t.Errorf("%d entries", n)
+		}
+		if shown, err := Show(within(t), conn, control.Installation{Schema: "awa"}, "orders"); err != nil || shown[0].Last == nil {
+			t.Errorf("%+v %v", shown, err)
 		}
 		report, err := Doctor(within(t), conn, DoctorOptions{Now: time.Now})
 		if err != nil {
