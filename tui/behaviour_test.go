@@ -187,7 +187,7 @@ func TestFailureIsSaidAndTheOldPictureIsGrey(t *testing.T) {
 	has(t, w.m, "the server closed the connection (for 12s)", "may this host reach it?", "next try in 4s", "age 30s", "db1.example:5432/app")
 	for i, l := range strings.Split(w.m.View(), "\n")[5:39] {
 		for _, s := range strings.SplitAfter(l, "m") {
-			if k := strings.LastIndex(s, "\x1b["); k >= 0 && s[k:] != w.m.theme.grey && s[k:] != "\x1b[0m" {
+			if k := strings.LastIndex(s, "\x1b["); k >= 0 && s[k:] != w.m.theme.grey && s[k:] != w.m.theme.off {
 				t.Fatalf("line %d of the old picture has the style %q", i, s[k:])
 			}
 		}

@@ -27,37 +27,62 @@ func frame(lines []line, w, h int, t *theme, g *glyphs, grey func(i int) bool) s
 }
 
 func encode(b *strings.Builder, l line, w int, t *theme, grey bool) {
-	col, now := 0, ""
-	put := func(style, s string) {
-		if style != now {
-			if now != "" {
+	col, now, ground := 0, "", false
+	put := func(r role, s string) {
+		style := t.style(r, l.selected, grey)
+		// Spaces look the same in every style that has no ground of its own:
+		// not changing for them saves a third of what is sent.
+		if style != now && (ground || l.selected || !blank(s) || hasGround(r)) {
+			switch {
+			case now == "":
+				b.WriteString(style)
+			case style == "":
 				b.WriteString(t.off)
+			default: // off and on in one sequence
+				b.WriteString("\x1b[0;" + style[len("\x1b["):])
 			}
-			b.WriteString(style)
-			now = style
+			now, ground = style, hasGround(r)
 		}
 		b.WriteString(s)
 	}
 	for _, s := range l.segs {
-		put(t.style(s.r, l.selected, grey), s.s)
+		put(s.r, s.s)
 		col += s.w
 		if unstable(s.s) && col < w {
 			b.WriteString("\x1b[" + strconv.Itoa(col+1) + "G")
 		}
 	}
 	if col < w {
-		put(t.style(roleText, l.selected, grey), spaces(w-col))
+		put(roleText, spaces(w-col))
 	}
 	if now != "" {
 		b.WriteString(t.off)
 	}
 }
 
+func blank(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] != ' ' {
+			return false
+		}
+	}
+	return true
+}
+
+// hasGround says whether a role colours the space behind its text.
+func hasGround(r role) bool {
+	switch r {
+	case roleBadge, roleShadow, roleEnforce, roleBanner:
+		return true
+	}
+	return false
+}
+
 func (t *theme) style(r role, selected, grey bool) string {
 	switch {
 	case !t.colored:
 		return ""
-	case grey && r != roleBanner && r != roleBadge && r != roleShadow && r != roleEnforce:
+	case grey && !hasGround(r):
 		return t.grey
 	case selected:
 		return t.selected[r]

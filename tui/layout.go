@@ -1,6 +1,9 @@
 package tui
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // The smallest window that shows anything but its own size.
 const (
@@ -127,6 +130,9 @@ func (m *Model) tooSmall() string {
 	return frame(lines, m.w, m.h, m.theme, m.g, nil)
 }
 
+// noticeFor is how long the answer to a key stands in the footer.
+const noticeFor = 15 * time.Second
+
 func (m *Model) footer(w int) line {
 	if m.typing {
 		var l line
@@ -134,12 +140,16 @@ func (m *Model) footer(w int) line {
 		l.add(roleDim, "  "+fmt.Sprintf("%d of %d", len(m.rows), m.total())+"  enter keeps, esc clears")
 		return l.clip(w, m.g.dots)
 	}
+	said := m.notice
+	if m.opt.Now().Sub(m.noticed) > noticeFor {
+		said = ""
+	}
 	if m.dialog != nil {
-		return text(roleText, cut(m.notice, w, m.g.dots))
+		return text(roleText, cut(said, w, m.g.dots))
 	}
 	var right line
-	if m.notice != "" {
-		right.add(roleText, "  "+m.notice)
+	if said != "" {
+		right.add(roleText, "  "+said)
 	}
 	left := m.keyHints(max(w-right.w, 0)).clip(max(w-right.w, 0), m.g.dots)
 	left.pad(w - right.w)

@@ -300,9 +300,14 @@ func (m *Model) overviewDetail(w, h int) []line {
 	var lines []line
 	lines = append(lines, section(cut(r.label, w/2, m.g.dots), m.facts(r), w, m.g))
 	if h >= 24 {
-		lines = append(lines, m.waitersChart(r, w, min(max(h/5, 5), 11))...)
+		spare := h - len(m.picture.rows) - 9 // where few queues leave room, the chart takes it
+		lines = append(lines, m.waitersChart(r, w, min(max(h/5, spare, 5), 16))...)
 		s := newSpan(m.clock().Unix(), spans[m.span], plotColumns(w, m.g), finest)
-		lines = append(lines, shardStrip(r.history.lasts(r.history.shards, s), w, m.g), timeAxis(s, w, finest, m.g))
+		lines = append(lines, shardStrip(r.history.lasts(r.history.shards, s), w, m.g))
+		if h >= 30 {
+			lines = append(lines, causeStrip(r.history.lasts(r.history.cause, s), w, m.g))
+		}
+		lines = append(lines, timeAxis(s, w, finest, m.g))
 	}
 	lines = append(lines, m.decisionLines(r, w, 2)...)
 	if l, ok := m.holderLine(r); ok {
