@@ -70,8 +70,9 @@ func busy(b *testing.B, d *pgtest.DB, n int) pgx.Tx {
 	return tx
 }
 
-// BenchmarkLook reports what one look takes on the server and for us, by what
-// is in the lock table and how it is asked.
+// BenchmarkLook reports what one look takes for us, and at least on the server
+// (the rest is waiting for a processor), by what is in the lock table and how it
+// is asked.
 func BenchmarkLook(b *testing.B) {
 	d := roomy(b)
 	l := &link{conn: d.Connect(b), now: time.Now, spent: func(time.Duration) {}}
@@ -97,15 +98,15 @@ func BenchmarkLook(b *testing.B) {
 			{"gate asked and read", nil, true, true},
 		} {
 			b.Run(fmt.Sprintf("%d locks/%s", locks, how.name), func(b *testing.B) {
-				var server time.Duration
+				least := time.Hour
 				for b.Loop() {
 					look, err := take(context.Background(), l, byKey, how.keys, how.ask, how.force)
 					if err != nil {
 						b.Fatal(err)
 					}
-					server += look.server
+					least = min(least, look.server)
 				}
-				b.ReportMetric(float64(server.Microseconds())/float64(b.N)/1000, "server-ms/op")
+				b.ReportMetric(least.Seconds()*1000, "least-server-ms")
 			})
 		}
 		if tx != nil {
@@ -134,19 +135,26 @@ func BenchmarkLargeInstallation(b *testing.B) {
 			_, cost, err := s.sameLanes(ctx)
 			return cost, err
 		}},
-		{"300 sequences", s.sequences},
+		{"300 sequences", func(ctx context.Context) (time.Duration, error) {
+			p.do(func(st *state) {
+				for _, q := range st.queues { // otherwise only segments are followed
+					q.active = time.Now()
+				}
+			})
+			return s.sequences(ctx)
+		}},
 		{"depth of everything", s.depths},
 	} {
 		b.Run(task.name, func(b *testing.B) {
-			var server time.Duration
+			least := time.Hour
 			for b.Loop() {
 				cost, err := task.run(ctx)
 				if err != nil {
 					b.Fatal(err)
 				}
-				server += cost
+				least = min(least, cost)
 			}
-			b.ReportMetric(float64(server.Microseconds())/float64(b.N)/1000, "server-ms/op")
+			b.ReportMetric(least.Seconds()*1000, "least-server-ms")
 		})
 	}
 	depth := 0.0
