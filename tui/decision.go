@@ -152,7 +152,7 @@ func (m *Model) pendingCard(d *control.Decision, w int) []line {
 	return append(lines, a, b)
 }
 
-// pastLines are the newest entries of the session's log about a queue.
+// pastLines are the newest entries of the log about a queue.
 func (m *Model) pastLines(r row, w, n int) []line {
 	var lines []line
 	for i := len(m.memory.log) - 1; i >= 0 && len(lines) < n; i-- {
@@ -167,7 +167,7 @@ func (m *Model) pastLines(r row, w, n int) []line {
 	if len(lines) == 0 {
 		return nil
 	}
-	return append([]line{section("Seen in this session", "", w, m.g)}, lines...)
+	return append([]line{section("Lately", m.opt.Now().Format("MST"), w, m.g)}, lines...)
 }
 
 // timeOf prints the time of a line of the log: of another day with the date.

@@ -72,7 +72,8 @@ func (m *Model) signLines() []line {
 	}
 	lines = append(lines, line{}, text(roleTitle, "Columns"))
 	for _, s := range []string{
-		"  WAIT     sessions waiting for a lane, mean of a second",
+		"  WAIT     sessions waiting for a lane, mean of a second;",
+		"           sorted by the mean of 10 s, so that rows stay put",
 		"  SHARE    waiting of all inside the enqueue, 0..100%",
 		"  S        enqueue shards, and the step that is wanted",
 		"  APPLIED  producers known to be on that count, of all",
