@@ -10,9 +10,9 @@ const (
 // Budget is what all queues share: the changes of the whole database within a
 // span, and the one that is being written.
 type Budget struct {
-	InFlight string // queue whose count is being written, "" when none is
-	times    [budgetSize]time.Time
-	count    int // of times, the newest are kept; oldest first
+	InFlight string            // queue whose count is being written, "" when none is
+	times    [budgetSize]int64 // unix nanoseconds
+	count    int               // of times, the newest are kept; oldest first
 }
 
 // RebuildBudget counts the changes in a log of all queues.
@@ -34,7 +34,7 @@ func (b *Budget) Learn(e LogEntry, now time.Time) {
 		copy(b.times[:], b.times[1:])
 		b.count--
 	}
-	b.times[b.count] = earlier(e.At, now)
+	b.times[b.count] = earlier(e.At, now).UnixNano()
 	b.count++
 }
 
@@ -42,11 +42,12 @@ func (b *Budget) Learn(e LogEntry, now time.Time) {
 // limit leaves it.
 func (b *Budget) Spent(span time.Duration, limit int, now time.Time) (n int, until time.Time) {
 	for i := b.count - 1; i >= 0; i-- {
-		if now.Sub(b.times[i]) >= span {
+		at := time.Unix(0, b.times[i]).In(now.Location())
+		if now.Sub(at) >= span {
 			break
 		}
 		if n++; n == limit {
-			until = b.times[i].Add(span)
+			until = at.Add(span)
 		}
 	}
 	return n, until

@@ -12,7 +12,6 @@ type choice struct {
 	// evident is false when the signal is among the blockers.
 	evident bool
 	others  []Blocker // of the opposite direction
-	now     *Input
 }
 
 // choose weighs both directions. A revert comes first; then whichever step may
@@ -46,7 +45,7 @@ func (s *State) up(p Policy, in *Input, list []Blocker) choice {
 	if in.Queue.Max > from && in.Queue.Max < to {
 		to = in.Queue.Max
 	}
-	c, frozen := choice{action: ActionGrow, to: to, now: in}, len(list)
+	c, frozen := choice{action: ActionGrow, to: to}, len(list)
 	list = standing(in, from, to, list)
 	before := len(list)
 	list, c.fast = growEvidence(p, &in.Signal, to, list)
@@ -64,7 +63,7 @@ func (s *State) up(p Policy, in *Input, list []Blocker) choice {
 
 func (s *State) down(p Policy, in *Input, list []Blocker) choice {
 	from := in.Signal.Shards
-	c, frozen := choice{action: ActionShrink, to: from / 2, reason: ReasonCalm, now: in}, len(list)
+	c, frozen := choice{action: ActionShrink, to: from / 2, reason: ReasonCalm}, len(list)
 	list = standing(in, from, c.to, list)
 	before := len(list)
 	list = shrinkEvidence(p, &in.Signal, c.to, list)
@@ -104,7 +103,7 @@ func (s *State) revert(p Policy, in *Input) (choice, bool) {
 	if s.RevertTo == 0 || s.RevertTo == from || s.Shards != from || !in.World.Now.Before(s.RevertAt.Add(p.PendingLife)) {
 		return choice{}, false
 	}
-	c := choice{action: ActionGrow, to: s.RevertTo, reason: ReasonRevert, evident: true, now: in}
+	c := choice{action: ActionGrow, to: s.RevertTo, reason: ReasonRevert, evident: true}
 	if c.to < from {
 		c.action = ActionShrink
 	}
@@ -126,13 +125,13 @@ func (s *State) revert(p Policy, in *Input) (choice, bool) {
 }
 
 // fill writes the choice into a decision that holds so far.
-func (c choice) fill(d *Decision) {
+func (c *choice) fill(d *Decision, in *Input) {
 	d.PredictedGain = c.gain
-	d.Evidence = c.now.Signal.evidence(c.fast, c.gain)
+	d.Evidence = in.Signal.evidence(c.fast, c.gain)
 	d.Blockers = c.blockers
 	if len(c.blockers) == 0 {
 		d.Action, d.To, d.Reason = c.action, c.to, c.reason
-		d.Detail = c.words(c.now)
+		d.Detail = c.words(in)
 		return
 	}
 	d.Reason = c.blockers[0].Rule
@@ -150,7 +149,7 @@ next:
 }
 
 // words say why the step is wanted, with the figures.
-func (c choice) words(in *Input) string {
+func (c *choice) words(in *Input) string {
 	s := &in.Signal
 	d := arrow(s.Shards, c.to) + ": "
 	iv, waiters := s.Grow, s.Waiters

@@ -45,8 +45,8 @@ func Decide(p Policy, s State, in Input) (State, Decision, Effects) {
 	}
 	s.tidy(p, &in, &fx)
 	c := s.choose(p, &in)
-	c.fill(&d)
-	s.carry(p, &in, &d, c, &fx)
+	c.fill(&d, &in)
+	s.carry(p, &in, &d, &c, &fx)
 	s.transition(p, &in, &d, &fx)
 	if !in.World.Writes() {
 		fx = Effects{}

@@ -44,8 +44,9 @@ func (v *Interval) estimate(seq []cell) {
 		return
 	}
 	n := float64(len(seq))
-	if fine.total == 0 { // as if one session had held a lane in every batch
-		fine.total, fine.weighty = n, n
+	if fine.total == 0 {
+		v.Low, v.High = Some(0), Some(empty(len(seq)).bound(1, +1))
+		return
 	}
 	low, high := fine.bound(fine.total/fine.weighty, -1), fine.bound(fine.total/n, +1)
 	for len(seq)/2 >= minGroups {
@@ -65,6 +66,12 @@ type scatter struct {
 	see     float64 // sum of squared residuals w − R·d
 	rho     float64 // their autocorrelation, 0..maxRho
 	weighty float64 // batches by weight, (Σd)²/Σd²
+}
+
+// empty is the scatter of batches with nobody in them: as if one session had
+// held a lane in each.
+func empty(batches int) scatter {
+	return scatter{total: float64(batches), weighty: float64(batches)}
 }
 
 func spread(seq []cell) scatter {

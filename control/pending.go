@@ -52,7 +52,7 @@ func (s *State) live(in *Input) *Pending {
 // cooldown begins, no budget is spent, the count stays what it is. The proposal
 // stands, is made anew when it expires, and is what the controller would do
 // from where the queue really is, not the end of an imagined history.
-func (s *State) carry(p Policy, in *Input, d *Decision, c choice, fx *Effects) {
+func (s *State) carry(p Policy, in *Input, d *Decision, c *choice, fx *Effects) {
 	d.Step = s.live(in)
 	byHand := len(c.blockers) == 1 && c.blockers[0].Rule == ReasonStaleProducers
 	if len(c.blockers) > 0 && !byHand || d.Mode == ModeManual {

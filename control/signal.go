@@ -57,6 +57,10 @@ func (t *Track) Signal(p Policy) Signal {
 	s.Grow = t.window.Share(r.At, p.GrowWindow)
 	third := p.GrowWindow / 3
 	for i := range s.Thirds {
+		if v, ok := s.Grow.Mean.Get(); ok && v == 0 && s.Age >= p.GrowWindow {
+			s.Thirds[i] = s.Grow.Mean // nobody waited in any of them
+			continue
+		}
 		s.Thirds[i] = t.window.mean(r.At.Add(-time.Duration(2-i)*third), third)
 	}
 	if r.Expected > 0 && r.PeriodS > 0 {
@@ -88,6 +92,9 @@ func (t *Track) calm(p Policy, s *Signal) {
 	at := t.newest.At
 	s.Calm = t.window.Share(at, p.ShrinkWindow)
 	slices := int((p.ShrinkWindow + p.ShrinkSlice - 1) / p.ShrinkSlice)
+	if v, ok := s.Calm.Mean.Get(); ok && v == 0 {
+		s.WorstSlice, slices = s.Calm.Mean, 0
+	}
 	for i := range min(slices, 64) {
 		share := t.window.mean(at.Add(-time.Duration(i)*p.ShrinkSlice), p.ShrinkSlice)
 		if v, ok := share.Get(); ok && v >= s.WorstSlice.Or(0) {

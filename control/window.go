@@ -254,7 +254,10 @@ func (w *Window) slots(now time.Time, span time.Duration) (r *ring[cell], first,
 func (w *Window) mean(now time.Time, span time.Duration) Value {
 	span = min(max(span, w.batch), w.span)
 	if w.fine.cells == nil {
-		return w.idleShare(now, span).Mean
+		if _, samples := w.idleOver(now, span); samples == 0 {
+			return None()
+		}
+		return Some(0)
 	}
 	var sum cell
 	r, first, last := w.slots(now, span)
@@ -281,8 +284,26 @@ func (w *Window) began(now time.Time, span time.Duration) time.Time {
 }
 
 // idleShare answers for a window in its idle form: the overlap of the span
-// with the idle run.
+// with the idle run, in which every batch was empty.
 func (w *Window) idleShare(now time.Time, span time.Duration) Interval {
+	over, samples := w.idleOver(now, span)
+	if samples == 0 {
+		return Interval{}
+	}
+	step := w.batch
+	if span > fineSlots*w.batch {
+		step = w.coarse.step
+	}
+	out := Interval{Mean: Some(0), SpanS: over.Seconds(), Samples: samples}
+	out.Batches = min(max(1, int((over+step/2)/step)), samples, fineSlots)
+	if out.Batches >= minBatches {
+		out.Low, out.High = Some(0), Some(empty(out.Batches).bound(1, +1))
+	}
+	return out
+}
+
+// idleOver is how much of a span the idle run covers, and its samples there.
+func (w *Window) idleOver(now time.Time, span time.Duration) (time.Duration, int) {
 	from, to, began := now.Add(-span), now, w.from
 	if began.Equal(w.to) { // one call so far: a batch at most
 		began = w.to.Add(-w.batch)
@@ -295,19 +316,7 @@ func (w *Window) idleShare(now time.Time, span time.Duration) Interval {
 	}
 	over := to.Sub(from)
 	if w.idle == 0 || over <= 0 {
-		return Interval{}
+		return 0, 0
 	}
-	run := max(w.to.Sub(began), 1)
-	out := Interval{SpanS: over.Seconds(), Samples: max(1, int(float64(w.idle)*float64(over)/float64(run)+0.5))}
-	step := w.batch
-	if span > fineSlots*w.batch {
-		step = w.coarse.step
-	}
-	n := min(max(1, int((over+step/2)/step)), out.Samples)
-	var buf [fineSlots + 1]cell
-	for i := range buf[:min(n, len(buf))] {
-		buf[i].samples = 1
-	}
-	out.estimate(buf[:min(n, len(buf))])
-	return out
+	return over, max(1, int(float64(w.idle)*float64(over)/float64(max(w.to.Sub(began), 1))+0.5))
 }
