@@ -37,19 +37,19 @@ func milliseconds(d time.Duration) string {
 	return strconv.FormatInt(max(d.Milliseconds(), 1), 10)
 }
 
-// Bounds are the timeouts of one transaction.
-type Bounds struct{ Statement, Lock, Idle time.Duration }
+// limits are the timeouts of one transaction.
+type limits struct{ Statement, Lock, Idle time.Duration }
 
 // defaultBounds hold for every write of shardpilot's own tables.
-var defaultBounds = Bounds{Statement: DefaultStatementTimeout, Lock: DefaultLockTimeout, Idle: DefaultIdleTimeout}
+var defaultBounds = limits{Statement: DefaultStatementTimeout, Lock: DefaultLockTimeout, Idle: DefaultIdleTimeout}
 
 // inTx runs fn in a transaction whose timeouts are SET LOCAL, and commits when
 // fn returns nil. A rollback that fails is reported with fn's error.
-func inTx(ctx context.Context, conn *pgx.Conn, b Bounds, fn func(pgx.Tx) error) error {
+func inTx(ctx context.Context, conn *pgx.Conn, b limits, fn func(pgx.Tx) error) error {
 	return inTxWith(ctx, conn, pgx.TxOptions{}, b, fn)
 }
 
-func inTxWith(ctx context.Context, conn *pgx.Conn, o pgx.TxOptions, b Bounds, fn func(pgx.Tx) error) error {
+func inTxWith(ctx context.Context, conn *pgx.Conn, o pgx.TxOptions, b limits, fn func(pgx.Tx) error) error {
 	tx, err := conn.BeginTx(ctx, o)
 	if err != nil {
 		return err

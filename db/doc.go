@@ -24,6 +24,16 @@
 // that answers is the one that was announced, because behind a transaction
 // pooler it would land on somebody else's next transaction.
 //
+// # What is kept
+//
+// Schema shardpilot holds policies, the decision log, pending steps, who leads,
+// and what producers report. A policy changes on the condition of its
+// generation, a pending step is deleted by the one who uses it, what the
+// controller writes by itself carries the epoch of its leadership, and every
+// change lands in the log in the same transaction. Writers of the log take
+// turns, so its ids become visible in their order and a reader that asks for
+// what is newer misses nothing. See Store and Leader.
+//
 // # Errors
 //
 // What an operator may see is a *control.Fault: what happened, then what to

@@ -70,16 +70,28 @@ func (r *Report) owners(ctx context.Context, conn *pgx.Conn, _ DoctorOptions) er
 	var queue, seq, owner, wanted string
 	var priority, shard, n int
 	_, err = pgx.ForEachRow(rows, []any{&queue, &priority, &shard, &seq, &owner, &wanted}, func() error {
-		n++
+		if n++; n > mostFindings {
+			return nil
+		}
 		r.add("lane owners", StateWarn, fmt.Sprintf("lane (%q, %d, %d) belongs to role %s and shard 0 to %s: its producers may be refused",
 			queue, priority, shard, ident(owner), ident(wanted)),
 			fmt.Sprintf("ALTER SEQUENCE %s OWNER TO %s;", ident(r.Awa.Schema, seq), ident(wanted)))
 		return nil
 	})
+	r.more("lane owners", n)
 	if err == nil && n == 0 {
 		r.add("lane owners", StateOK, "the lanes of each queue belong to one role", "")
 	}
 	return err
+}
+
+// mostFindings of one check are listed; the rest are counted.
+const mostFindings = 20
+
+func (r *Report) more(check string, n int) {
+	if n > mostFindings {
+		r.add(check, StateWarn, fmt.Sprintf("%d more like these", n-mostFindings), "mend those above, then ask again")
+	}
 }
 
 // lanes compares the configured counts with the lanes there are.
@@ -92,23 +104,32 @@ func (r *Report) lanes(ctx context.Context, conn *pgx.Conn, _ DoctorOptions) err
 		return err
 	}
 	var queue string
-	var shards, priorities, above, missing, queues int
-	var idle []string
+	var shards, priorities, above, missing, queues, spare, broken int
+	var idle, keeping []string
 	_, err = pgx.ForEachRow(rows, []any{&queue, &shards, &priorities, &above, &missing}, func() error {
 		queues++
 		switch {
 		case priorities == 0:
 			idle = append(idle, fmt.Sprintf("%q", queue))
 		case missing > 0 && shards > 1:
+			if broken++; broken > mostFindings {
+				return nil
+			}
 			r.add("lanes", StateFail, fmt.Sprintf("queue %q is set to %d shards and %d lanes of it do not exist: producers can fail while they race to make them", queue, shards, missing),
 				fmt.Sprintf("shardpilot set --queue %s --manual %d", shellWord(queue), shards))
 		case above > 0:
-			r.add("lanes above the count", StateWarn, fmt.Sprintf("queue %q is set to %d shards and keeps %d lanes above that: they stay for ever, and every claim looks at them", queue, shards, above), "")
+			spare += above
+			keeping = append(keeping, fmt.Sprintf("%q keeps %d above %d", queue, above, shards))
 		}
 		return nil
 	})
 	if err != nil {
 		return err
+	}
+	r.more("lanes", broken)
+	if spare > 0 {
+		r.add("lanes above the count", StateWarn, fmt.Sprintf("%d lanes of %d queues are above the configured count: they stay for ever, and every claim looks at them (%s)",
+			spare, len(keeping), shortList(keeping)), "")
 	}
 	if len(idle) > 0 {
 		r.add("queues without lanes", StateWarn, fmt.Sprintf("%d rows of queue_meta have no lanes yet and are left alone: %s", len(idle), shortList(idle)), "")

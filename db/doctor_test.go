@@ -93,7 +93,7 @@ func TestDoctorFindsWhatIsWrongWithLanes(t *testing.T) {
 			"lane holders":          {`("lowered", 2, 0)`, "pg_terminate_backend("},
 			"lane owners":           {`mixed'\"q`, "ALTER SEQUENCE"},
 			"lanes":                 {`"unprovisioned" is set to 4 shards and 3 lanes`, "shardpilot set --queue 'unprovisioned' --manual 4"},
-			"lanes above the count": {`"lowered" is set to 1 shards and keeps 3 lanes`, ""},
+			"lanes above the count": {`3 lanes of 1 queues are above the configured count`, ""},
 			"queues without lanes":  {`"empty"`, ""},
 			"shardpilot schema":     {"not installed", "shardpilot install"},
 		} {
@@ -101,6 +101,9 @@ func TestDoctorFindsWhatIsWrongWithLanes(t *testing.T) {
 			if f.State != StateWarn && f.State != StateFail || !strings.Contains(f.Detail, words[0]) || !strings.Contains(f.Fix, words[1]) {
 				t.Errorf("%s: %+v", check, f)
 			}
+		}
+		if f := find(r, "lanes above the count"); !strings.Contains(f.Detail, `"lowered" keeps 3 above 1`) {
+			t.Errorf("%+v", f)
 		}
 		// What is printed mends it: the owner, and the holder.
 		run(t, conn, find(r, "lane owners").Fix, find(r, "lane holders").Fix)
@@ -218,5 +221,25 @@ func TestStandbyIsReadOnlyUntilItIsPromoted(t *testing.T) {
 	}
 	if _, err := Install(within(t), conn); err != nil {
 		t.Error(err)
+	}
+}
+
+// A large installation gets a report that can be read.
+func TestDoctorCountsWhatItCannotList(t *testing.T) {
+	noEnv(t)
+	d := pgtest.One(t)
+	conn := withAwa(t, d, rehearsal.Options{})
+	run(t, conn, `INSERT INTO awa.queue_lanes (queue, priority) SELECT 'q' || i, 2 FROM generate_series(1, 30) i`,
+		`INSERT INTO awa.queue_meta (queue, enqueue_shards) SELECT 'q' || i, 4 FROM generate_series(1, 30) i`)
+	r := doctor(t, conn)
+	listed, counted := 0, false
+	for _, f := range r.Findings {
+		if f.Check == "lanes" {
+			listed++
+			counted = counted || strings.Contains(f.Detail, "10 more like these")
+		}
+	}
+	if listed != mostFindings+1 || !counted {
+		t.Errorf("%d listed, counted %v", listed, counted)
 	}
 }
