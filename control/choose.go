@@ -100,7 +100,7 @@ func (s *State) unknownCount(in *Input, list []Blocker) []Blocker {
 // write, an operator's no, or time ends the wish.
 func (s *State) revert(p Policy, in *Input) (choice, bool) {
 	from := in.Signal.Shards
-	if s.RevertTo == 0 || s.RevertTo == from || s.Shards != from || !in.World.Now.Before(s.RevertAt.Add(p.PendingLife)) {
+	if s.RevertTo < MinShards || s.RevertTo > MaxShards || s.RevertTo == from || s.Shards != from || !in.World.Now.Before(s.RevertAt.Add(p.PendingLife)) {
 		return choice{}, false
 	}
 	c := choice{action: ActionGrow, to: s.RevertTo, reason: ReasonRevert, evident: true}

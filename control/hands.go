@@ -156,6 +156,9 @@ func settings(in Input, c Command) (Effects, Result, error) {
 			q.AcceptedBy, q.AcceptedAt = c.By(), now
 		}
 		reason, detail = ReasonModeSet, "auto up to "+strconv.Itoa(q.Max)+", "+string(q.Mode(ModeEnforced))
+		if q.Max > WarnMax {
+			detail += "; more than " + strconv.Itoa(WarnMax) + " shards seldom pay, and lanes are for ever"
+		}
 	}
 	if err := q.Validate(); err != nil {
 		return Effects{}, Result{Policy: in.Queue}, err

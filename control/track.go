@@ -58,6 +58,9 @@ func NewTrack(p Policy) *Track {
 	return t
 }
 
+// longestPeriod is the length of a reading beyond which it is not believed.
+const longestPeriod = 10 * time.Minute
+
 // Reset forgets everything but the configured count, as after a step of the
 // clock.
 func (t *Track) Reset() {
@@ -75,6 +78,9 @@ func (t *Track) Observe(p Policy, r Reading) {
 	}
 	if r.Shards != t.newest.Shards && t.newest.Shards != 0 {
 		t.Reset()
+	}
+	if !(r.PeriodS >= 0 && r.PeriodS <= longestPeriod.Seconds()) {
+		r.PeriodS = 0 // no length at all: its samples count, its means weigh nothing
 	}
 	period := time.Duration(r.PeriodS * float64(time.Second))
 	if t.since.IsZero() {

@@ -1,6 +1,9 @@
 package control
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // Interval is a share with its 95% confidence interval.
 type Interval struct {
@@ -126,9 +129,10 @@ func NewWindow(span, batch time.Duration) *Window {
 
 // Add records the sums of waiting and holding sessions over samples that ended
 // at the given time. Calls may repeat a time; one that is older than the
-// window is ignored, one without samples says nothing.
+// window is ignored, one without samples says nothing, sums that are no numbers
+// are no samples.
 func (w *Window) Add(at time.Time, waiting, holding float64, samples int) {
-	if samples <= 0 {
+	if samples <= 0 || !finite(waiting) || !finite(holding) {
 		return
 	}
 	c := cell{wait: float32(max(waiting, 0)), hold: float32(max(holding, 0)), samples: uint32(samples)}
@@ -149,6 +153,8 @@ func (w *Window) Add(at time.Time, waiting, holding float64, samples int) {
 		}
 	}
 }
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // addIdle lengthens the idle run. After a gap the run starts anew: an empty
 // queue may look less observed than it was, never more.

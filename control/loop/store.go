@@ -65,10 +65,11 @@ type Leader interface {
 }
 
 // Gate carries out steps. Apply does everything in one transaction: leadership
-// or a human's name, re-check, provisioned lanes, compare-and-set, log row. A
-// change that was refused or superseded comes back as an Outcome with a
-// detail, not as an error; it is logged too. An error means that it is not
-// known what happened.
+// or a human's name, re-check, provisioned lanes, compare-and-set, log row. An
+// applied change ends whatever step of the queue is pending, be it the one in
+// Step.Pending or another. A change that was refused or superseded comes back
+// as an Outcome with a detail, not as an error; it is logged too. An error means
+// that it is not known what happened, and that nothing was logged.
 type Gate interface {
 	Apply(ctx context.Context, s control.Step) (control.Change, error)
 }
