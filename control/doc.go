@@ -43,26 +43,26 @@
 //
 // # A queue, as the controller sees it
 //
-//	              contended, every rule                  enforced
-//	   ┌────────▶ or calm, every rule ──┬───────────────────────────▶ gate
-//	   │                                │ shadow, or only stale          │
-//	   │                                ▼ producers in the way           │
-//	 hold ◀──────────────────────── pending ── approve, evidence ──────▶ │
-//	  ▲ ▲    expired, rejected,       │        looked at again           │
-//	  │ │    ground gone              └─ approve, evidence gone:         │
-//	  │ │                                superseded ──▶ hold             │
-//	  │ └──────────────── refused, failed: 2 min ◀───────────────────────┤
-//	  │                                                          applied │
-//	  │        kept: cooldown                                            ▼
-//	  ├───────────────────────────────────────────────────────────── on trial
-//	  │        little gained: no growth for 6 h                          │
-//	  ├──────────────────────────────────────────────────────────────────┤
-//	  │        ineffective: no growth beyond it for 24 h                 │
-//	  ├──────────────────────────────────────────────────────────────────┤
-//	  │        inconclusive                                              │
-//	  └──────────────────────────────────────────────────────────────────┤
-//	           harmful: back once, by itself or as a pending step        │
-//	   revert ◀──────────────────────────────────────────────────────────┘
+//	             contended, every rule                  enforced
+//	  ┌────────▶ or calm, every rule ──┬───────────────────────────▶ gate
+//	  │                                │ shadow, or only stale          │
+//	  │                                ▼ producers in the way           │
+//	hold ◀──────────────────────── pending ── approve, evidence ──────▶ │
+//	 ▲ ▲    expired, rejected,       │        looked at again           │
+//	 │ │    ground gone              └─ approve, evidence gone:         │
+//	 │ │                                superseded ──▶ hold             │
+//	 │ └──────────────── refused, failed: 2 min ◀───────────────────────┤
+//	 │                                                          applied │
+//	 │        kept: cooldown                                            ▼
+//	 ├───────────────────────────────────────────────────────────── on trial
+//	 │        little gained: no growth for 6 h                          │
+//	 ├──────────────────────────────────────────────────────────────────┤
+//	 │        ineffective: no growth beyond it for 24 h                 │
+//	 ├──────────────────────────────────────────────────────────────────┤
+//	 │        inconclusive                                              │
+//	 └──────────────────────────────────────────────────────────────────┤
+//	          harmful: back once, by itself or as a pending step        │
+//	  revert ◀──────────────────────────────────────────────────────────┘
 //
 // # Decisions on record
 //
