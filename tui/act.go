@@ -9,6 +9,8 @@ import (
 	"shardpilot/control"
 )
 
+const actionGroup = "Acting, after a question"
+
 // actionBindings are the keys that ask for something to be done. They are in
 // the table only when it can be.
 func actionBindings() []binding {
@@ -17,12 +19,12 @@ func actionBindings() []binding {
 		return just(func(m *Model) { m.ask(f) })
 	}
 	return []binding{
-		{keys: []string{"a"}, short: "approve", help: "approve the pending step", group: "Acting, after a question", on: on, do: ask((*Model).askApprove)},
-		{keys: []string{"x"}, help: "reject the pending step", group: "Acting, after a question", on: on, do: ask((*Model).askReject)},
-		{keys: []string{"o"}, short: "override", help: "set any shard count", group: "Acting, after a question", on: on, do: ask((*Model).askOverride)},
-		{keys: []string{"p"}, short: "pin", help: "pin the count, or unpin it", group: "Acting, after a question", on: on, do: ask((*Model).askPin)},
-		{keys: []string{"m"}, short: "mode", help: "manual, shadow or enforced", group: "Acting, after a question", on: on, do: ask((*Model).askMode)},
-		{keys: []string{"u"}, help: "undo the last change", group: "Acting, after a question", on: on, do: ask((*Model).askUndo)},
+		{keys: []string{"a"}, short: "approve", help: "approve the pending step", group: actionGroup, on: on, do: ask((*Model).askApprove)},
+		{keys: []string{"x"}, help: "reject the pending step", group: actionGroup, on: on, do: ask((*Model).askReject)},
+		{keys: []string{"o"}, short: "override", help: "set any shard count", group: actionGroup, on: on, do: ask((*Model).askOverride)},
+		{keys: []string{"p"}, short: "pin", help: "pin the count, or unpin it", group: actionGroup, on: on, do: ask((*Model).askPin)},
+		{keys: []string{"m"}, short: "mode", help: "manual, shadow or enforced", group: actionGroup, on: on, do: ask((*Model).askMode)},
+		{keys: []string{"u"}, help: "undo the last change", group: actionGroup, on: on, do: ask((*Model).askUndo)},
 	}
 }
 

@@ -16,7 +16,11 @@ type part struct {
 
 // fitParts joins the parts that fit w, in their order.
 func fitParts(parts []part, w int, sep string) line {
-	for limit := 9; ; limit-- {
+	limit := 0
+	for _, p := range parts {
+		limit = max(limit, p.prio)
+	}
+	for ; ; limit-- {
 		var l line
 		for _, p := range parts {
 			if p.prio > limit || p.line.w == 0 {

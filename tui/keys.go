@@ -245,16 +245,19 @@ func (m *Model) pause() {
 }
 
 // keyHints is the footer: what works here, from the table. Where there is no
-// room whole hints fall away, help and quit last.
+// room whole hints fall away; what acts, help and quit stay longest.
 func (m *Model) keyHints(w int) line {
 	var parts []part
 	for _, b := range m.bindings() {
 		if b.short == "" || !b.works(m.screen) {
 			continue
 		}
-		prio := min(len(parts)+2, 9)
-		if b.short == "help" || b.short == "quit" {
+		prio := len(parts) + 3
+		switch {
+		case b.short == "help" || b.short == "quit":
 			prio = 1
+		case b.group == actionGroup:
+			prio = 2
 		}
 		var l line
 		l.add(roleAccent, keyName(b.label())).add(roleDim, " "+b.short)
