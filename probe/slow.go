@@ -24,8 +24,7 @@ type slow struct {
 	changed   []string  // queues whose lanes have to be read again
 	all       bool      // all of them
 	count     laneCount
-	turn      int               // where the idle rotation of sequences stands
-	hotTurn   int               // and that of active queues
+	turn      int               // where the round over active lanes stands
 	costs     map[string]*costs // by part
 }
 
