@@ -11,20 +11,23 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
+	"os/user"
 	"runtime"
+	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"syscall"
 	"time"
 
-	"github.com/charmbracelet/x/term"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"shardpilot/control"
+	"shardpilot/control/loop"
 	"shardpilot/db"
-	"shardpilot/db/local"
 	"shardpilot/db/rehearsal"
+	"shardpilot/db/stage"
 	"shardpilot/probe"
 	"shardpilot/tui"
 	"shardpilot/tui/cli"
@@ -34,7 +37,7 @@ import (
 var version = "dev"
 
 func main() {
-	ctx, stop := untilSignal()
+	ctx, stop := cli.UntilSignal()
 	err := run(ctx, os.Args[1:])
 	stop()
 	os.Exit(finish(ctx, err))
@@ -54,6 +57,18 @@ func run(ctx context.Context, args []string) error {
 		return demo(ctx, cmd)
 	case "doctor":
 		return doctor(ctx, cmd)
+	case "show":
+		return show(ctx, cmd)
+	case "set":
+		return set(ctx, cmd)
+	case "log":
+		return showLog(ctx, cmd)
+	case "install":
+		return install(ctx, cmd)
+	case "uninstall":
+		return uninstall(ctx, cmd)
+	case "grants":
+		return grants(ctx, cmd)
 	case "version":
 		return printVersion(cmd)
 	default:
@@ -63,7 +78,7 @@ func run(ctx context.Context, args []string) error {
 
 // finish says what went wrong and turns it into the exit code.
 func finish(ctx context.Context, err error) int {
-	var sig *signalled
+	var sig *cli.Signalled
 	if errors.As(context.Cause(ctx), &sig) && (err == nil || errors.Is(err, context.Canceled)) {
 		return 128 + int(sig.Signal)
 	}
@@ -71,35 +86,6 @@ func finish(ctx context.Context, err error) int {
 		fmt.Fprintf(os.Stderr, "shardpilot: %s\n", tui.SafeLines(err.Error()))
 	}
 	return control.ExitCode(err)
-}
-
-// signalled is the cause of a context that a signal ended.
-type signalled struct{ Signal syscall.Signal }
-
-func (s *signalled) Error() string { return "ended by " + s.Signal.String() }
-
-// untilSignal is a context that SIGINT, SIGTERM and SIGHUP end. A SIGHUP that
-// was ignored at the start (nohup) stays ignored: a terminal that is gone then
-// shows as a failing read or write.
-func untilSignal() (context.Context, func()) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	caught := make(chan os.Signal, 1)
-	list := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
-		list = append(list, syscall.SIGHUP)
-	}
-	signal.Notify(caught, list...)
-	go func() {
-		select {
-		case s := <-caught:
-			cancel(&signalled{s.(syscall.Signal)})
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() {
-		signal.Stop(caught)
-		cancel(nil)
-	}
 }
 
 func printVersion(cmd cli.Command) error {
@@ -128,8 +114,8 @@ func connector(ctx context.Context, c cli.Conn, log *slog.Logger) (*db.Config, e
 		fmt.Fprintln(os.Stderr, "shardpilot: "+tui.Safe(w))
 	}
 	conn, err := cfg.Connect(ctx)
-	if err != nil && db.NeedsPassword(err) && term.IsTerminal(os.Stdin.Fd()) {
-		password, askErr := askPassword(cfg.User())
+	if err != nil && db.NeedsPassword(err) && cli.CanAskPassword() {
+		password, askErr := cli.AskPassword(cfg.User())
 		if askErr != nil {
 			return nil, askErr
 		}
@@ -140,17 +126,6 @@ func connector(ctx context.Context, c cli.Conn, log *slog.Logger) (*db.Config, e
 		return nil, err
 	}
 	return cfg, conn.Close(ctx)
-}
-
-func askPassword(user string) (string, error) {
-	fmt.Fprintf(os.Stderr, "Password for user %s: ", tui.Safe(user))
-	secret, err := term.ReadPassword(os.Stdin.Fd())
-	fmt.Fprintln(os.Stderr)
-	if err != nil {
-		return "", &control.Fault{Kind: control.FaultNoConnection, What: "no password was given",
-			Hint: "put it into the passfile (~/.pgpass) to be asked no more", Err: err}
-	}
-	return string(secret), nil
 }
 
 func doctor(ctx context.Context, cmd cli.Command) error {
@@ -194,10 +169,10 @@ func closeConn(conn *pgx.Conn) {
 }
 
 func dashboard(ctx context.Context, cmd cli.Command) error {
-	if err := wantsTerminal("shardpilot demo --headless prints lines"); err != nil {
+	if err := cli.WantsTerminal("shardpilot demo --headless prints lines"); err != nil {
 		return err
 	}
-	log, closeLog, err := logger(cmd.Screen, io.Discard)
+	log, closeLog, err := logger(cmd.Screen)
 	if err != nil {
 		return err
 	}
@@ -206,28 +181,16 @@ func dashboard(ctx context.Context, cmd cli.Command) error {
 	if err != nil {
 		return err
 	}
-	return watch(ctx, cmd, cfg, log, screen(cmd))
+	return watch(ctx, cmd, cfg, true, screen(cmd))
 }
 
-// wantsTerminal refuses to draw where nobody could see it.
-func wantsTerminal(instead string) error {
-	if !term.IsTerminal(os.Stdin.Fd()) || !term.IsTerminal(os.Stdout.Fd()) {
-		return &control.Fault{Kind: control.FaultUsage, What: "the dashboard needs a terminal for its input and output", Hint: instead}
-	}
-	if t := os.Getenv("TERM"); t == "dumb" || t == "" {
-		return &control.Fault{Kind: control.FaultUsage, What: fmt.Sprintf("the terminal (TERM=%q) cannot place text", t),
-			Hint: "set TERM to what the terminal is, or " + instead}
-	}
-	return nil
-}
-
-// logger writes to the log file of the screen, or to fallback without one.
-func logger(s cli.Screen, fallback io.Writer) (*slog.Logger, func(), error) {
+// logger writes to the log file of the screen, or nowhere without one.
+func logger(s cli.Screen) (*slog.Logger, func(), error) {
 	level := slog.LevelWarn
 	if s.Verbose {
 		level = slog.LevelDebug
 	}
-	w, done := fallback, func() {}
+	w, done := io.Discard, func() {}
 	if s.LogFile != "" {
 		f, err := os.OpenFile(s.LogFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
@@ -239,117 +202,48 @@ func logger(s cli.Screen, fallback io.Writer) (*slog.Logger, func(), error) {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level})), done, nil
 }
 
-// demo starts a private PostgreSQL, puts a load on it and watches that.
+// demo puts a load on a private PostgreSQL and watches that.
 func demo(ctx context.Context, cmd cli.Command) (err error) {
-	headless := cmd.Demo.Headless || cmd.JSON || !term.IsTerminal(os.Stdin.Fd()) || !term.IsTerminal(os.Stdout.Fd())
+	headless := cmd.Demo.Headless || cmd.JSON || !cli.HasTerminal()
 	if !headless {
-		if err := wantsTerminal("add --headless"); err != nil {
+		if err := cli.WantsTerminal("add --headless"); err != nil {
 			return err
 		}
 	}
-	log, closeLog, err := logger(cmd.Screen, io.Discard)
+	log, closeLog, err := logger(cmd.Screen)
 	if err != nil {
 		return err
 	}
 	defer closeLog()
-	if cmd.Demo.Duration > 0 {
+	who, host := whoWeAre()
+	d := cmd.Demo
+	set, err := stage.Open(ctx, stage.Options{Shape: d.Shape, PG: d.PG, PGBin: d.PGBin, Keep: d.Keep, Producers: d.Producers,
+		Hold: d.Hold, Shards: d.Shards, Enforced: cmd.Run.Mode == string(control.ModeEnforced), By: who + "@" + host,
+		Say: func(line string) { fmt.Fprintln(os.Stderr, "demo: "+line) },
+		OnError: func(i rehearsal.Incident) {
+			log.Warn("load", "role", i.Role, "queue", i.Queue, "class", i.Class, "error", i.Err)
+		}})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, set.Close()) }()
+	if d.Duration > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, cmd.Demo.Duration)
+		ctx, cancel = context.WithTimeout(ctx, d.Duration)
 		defer cancel()
 	}
-	say := func(line string) { fmt.Fprintln(os.Stderr, "demo: "+line) }
-	server, err := local.Start(ctx, local.Options{Version: cmd.Demo.PG, Bin: cmd.Demo.PGBin, Keep: cmd.Demo.Keep, Log: say,
-		Settings: map[string]string{"max_connections": strconv.Itoa(cmd.Demo.Producers + 200)}})
-	if err != nil {
-		return err
+	if !headless {
+		return ignoreDeadline(watch(ctx, cmd, set.Config, true, screen(cmd)))
 	}
-	defer func() { err = errors.Join(err, server.Stop()) }()
-	url := server.URL(demoDatabase)
-	if err := furnish(ctx, server, say); err != nil {
-		return err
-	}
-	load, err := startLoad(ctx, url, cmd.Demo, log)
-	if err != nil {
-		return err
-	}
-	cfg, err := db.Parse(url, db.Options{})
-	if err != nil {
-		return err
-	}
-	sink := screen(cmd)
-	if headless {
-		sink = lines(cmd)
-	}
-	say("shape " + cmd.Demo.Shape + ", queue " + rehearsal.HotQueue + " under load")
-	watched := watch(ctx, cmd, cfg, log, sink)
-	return errors.Join(ignoreDeadline(watched), sumUp(load, cmd, headless))
-}
-
-const demoDatabase = "demo"
-
-// furnish makes the database and the schema of the demo, unless a kept data
-// directory has them already.
-func furnish(ctx context.Context, server *local.Server, say func(string)) error {
-	admin, err := pgx.Connect(ctx, server.URL("postgres"))
-	if err != nil {
-		return fmt.Errorf("the demo's own server does not let us in: %w", err)
-	}
-	defer closeConn(admin)
-	var there bool
-	if err := admin.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", demoDatabase).Scan(&there); err != nil {
-		return err
-	}
-	if there {
-		say("using the database that was kept")
-		return nil
-	}
-	if _, err := admin.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{demoDatabase}.Sanitize()); err != nil {
-		return err
-	}
-	conn, err := pgx.Connect(ctx, server.URL(demoDatabase))
-	if err != nil {
-		return err
-	}
-	defer closeConn(conn)
-	say("installing an Awa-compatible schema")
-	return rehearsal.Install(ctx, conn, rehearsal.Options{})
-}
-
-func startLoad(ctx context.Context, url string, d cli.Demo, log *slog.Logger) (*rehearsal.Running, error) {
-	spec, err := rehearsal.Shape(d.Shape, d.Producers, max(d.Hold, 0))
-	if err != nil {
-		return nil, err
-	}
-	for i := range spec.Queues {
-		if q := &spec.Queues[i]; q.Name == rehearsal.HotQueue && d.Shards > 0 {
-			q.Shards = d.Shards
-		}
-	}
-	spec.OnError = func(i rehearsal.Incident) {
-		log.Warn("load", "role", i.Role, "queue", i.Queue, "class", i.Class, "error", i.Err)
-	}
-	// The load outlives the watching, so that it can be stopped gracefully.
-	return rehearsal.Run(context.WithoutCancel(ctx), url, spec)
-}
-
-// sumUp ends the load and prints what it did.
-func sumUp(load *rehearsal.Running, cmd cli.Command, print bool) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
-	defer cancel()
-	err := load.Stop(ctx)
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = nil // cut off; what was in flight was rolled back
-	}
-	if !print {
-		return err
-	}
-	stats := load.Stats()
-	sum := cli.Summary{Enqueued: int64(stats.Enqueued), Completed: int64(stats.Completed), LaneWaitS: stats.LaneWaitS, BySQL: map[string]int64{}}
+	sum := cli.Summary{BySQL: map[string]int64{}}
+	err = ignoreDeadline(watch(ctx, cmd, set.Config, true, lines(cmd, &sum)))
+	stats, stopErr := set.Stop()
+	sum.Enqueued, sum.Completed, sum.LaneWaitS = int64(stats.Enqueued), int64(stats.Completed), stats.LaneWaitS
 	for class, n := range stats.Errors {
 		sum.Errors += int64(n)
 		sum.BySQL[class] = int64(n)
 	}
-	return errors.Join(err, stream(cmd).Summary(sum))
+	return errors.Join(err, stopErr, stream(cmd).Summary(sum))
 }
 
 func ignoreDeadline(err error) error {
@@ -367,16 +261,21 @@ func stream(cmd cli.Command) cli.Stream {
 }
 
 // sink takes events until ctx ends or it has had enough.
-type sink func(ctx context.Context, events <-chan control.Event) error
+type sink func(ctx context.Context, r *loop.Runner, events <-chan control.Event) error
 
-func lines(cmd cli.Command) sink {
-	return func(ctx context.Context, events <-chan control.Event) error {
+// lines prints what comes and counts the changes for the summary.
+func lines(cmd cli.Command, sum *cli.Summary) sink {
+	return func(ctx context.Context, _ *loop.Runner, events <-chan control.Event) error {
 		out := stream(cmd)
 		for {
 			select {
 			case <-ctx.Done():
 				return context.Cause(ctx)
-			case e := <-events:
+			case e, ok := <-events:
+				if !ok {
+					return nil // the runner ended; it says why
+				}
+				sum.Count(e)
 				if err := out.Event(e); err != nil {
 					return err
 				}
@@ -386,54 +285,371 @@ func lines(cmd cli.Command) sink {
 }
 
 func screen(cmd cli.Command) sink {
-	return func(ctx context.Context, events <-chan control.Event) error {
-		return tui.Run(ctx, tui.Options{Events: events, Now: time.Now, Label: cmd.Screen.Label, ReadOnly: cmd.Screen.ReadOnly,
+	return func(ctx context.Context, r *loop.Runner, events <-chan control.Event) error {
+		who, host := whoWeAre()
+		return tui.Run(ctx, tui.Options{Events: events, Do: r.Do, Actor: who, Host: host, Now: time.Now, Label: cmd.Screen.Label, ReadOnly: cmd.Screen.ReadOnly,
 			Glyphs: cmd.Screen.Glyphs, Color: cmd.Screen.Color, Interval: cmd.Screen.Interval, LogFile: cmd.Screen.LogFile,
 			Input: os.Stdin, Output: os.Stdout})
 	}
 }
 
-// watch looks at a database once a second and hands what is seen to sink.
-func watch(ctx context.Context, cmd cli.Command, cfg *db.Config, log *slog.Logger, to sink) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	p := probe.Start(ctx, probe.Config{Connect: cfg.Connect, Where: db.Where, Now: time.Now, Pace: cmd.Run.Pace,
+// station is one process's view of a database: the probe that looks, the
+// memory it shares with others, and the runner over both.
+type station struct {
+	runner *loop.Runner
+	probe  *probe.Probe
+	tick   *time.Ticker
+	store  *db.Store // nil when nothing is kept
+	cfg    *db.Config
+	leader *db.Leader // nil for a command, which leads nothing
+}
+
+// open looks whether the database has shardpilot's schema and puts a station
+// together. Nothing runs before its run.
+func open(ctx context.Context, cmd cli.Command, cfg *db.Config, leads bool) (*station, error) {
+	memory, err := cfg.WatchOnly(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pace := max(cmd.Run.Pace, 1)
+	s := &station{cfg: cfg, tick: time.NewTicker(max(time.Duration(float64(time.Second)/pace), quickestTick))}
+	conf := loop.Config{Policy: control.DefaultPolicy().Pace(pace), Process: control.Mode(cmd.Run.Mode), Memory: memory,
+		Tick: s.tick.C, Now: time.Now}
+	if memory == "" {
+		who, host := whoWeAre()
+		if leads {
+			s.leader = db.NewLeader(cfg, db.LeaderOptions{Name: who, Host: host, PID: os.Getpid()})
+			conf.Leader = s.leader
+		}
+		s.store = db.NewStore(cfg, conf.Leader)
+		conf.Store = s.store
+	}
+	s.probe = probe.Start(ctx, probe.Config{Connect: cfg.Connect, Now: time.Now, Pace: pace, BaseHz: min(4*pace, quickestLook),
+		MaxCost: min(0.02*pace, 0.1),
+		Where: func(ctx context.Context, conn *pgx.Conn) (control.Database, error) {
+			where, err := db.Where(ctx, conn)
+			where.Label = cmd.Screen.Label
+			return where, err
+		},
 		Discover: func(ctx context.Context, conn *pgx.Conn) (control.Installation, error) {
 			return db.Discover(ctx, conn, cmd.Conn.AllowNewer)
 		}})
-	defer p.Close()
-	events := make(chan control.Event, 4)
+	conf.Read = s.probe.Read
+	if s.runner, err = loop.New(conf); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// A rehearsal's pace shortens windows; these bound how much more often it
+// looks, since a look costs what it costs.
+const (
+	quickestTick = 250 * time.Millisecond
+	quickestLook = 16.0 // looks a second
+)
+
+// whoWeAre names the person, or service, and the machine, as the log shows them.
+func whoWeAre() (who, host string) {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		return u.Username, host
+	}
+	return "uid" + strconv.Itoa(os.Getuid()), host
+}
+
+// run works until ctx ends and joins everything.
+func (s *station) run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	var led, ran error
+	if s.leader != nil {
+		wg.Go(func() { led = s.leader.Run(ctx) })
+		wg.Go(func() { db.KeepPruned(ctx, s.cfg, s.leader) })
+	}
+	ran = s.runner.Run(ctx)
+	cancel()
+	wg.Wait()
+	return errors.Join(ran, led)
+}
+
+func (s *station) close() {
+	s.tick.Stop()
+	s.probe.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if s.store != nil {
+		_ = s.store.Close(ctx)
+	}
+}
+
+// watch runs a station and hands what it sees to sink until either ends.
+func watch(ctx context.Context, cmd cli.Command, cfg *db.Config, leads bool, to sink) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s, err := open(ctx, cmd, cfg, leads)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	events, unsubscribe := s.runner.Subscribe(8)
+	defer unsubscribe()
+	var ran error
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		pump(ctx, p, events)
+		ran = s.run(ctx)
 	}()
-	err := to(ctx, events)
+	err = to(ctx, s.runner, events)
 	cancel()
 	<-done
+	return errors.Join(err, ran)
+}
+
+// observe runs a station that leads nothing until it has seen enough, and
+// hands the newest event to use while the station still runs.
+func observe(ctx context.Context, cmd cli.Command, cfg *db.Config, enough func(control.Event) bool,
+	use func(context.Context, *loop.Runner, control.Event) error) error {
+	ctx, cancel := context.WithTimeout(ctx, observeLimit)
+	defer cancel()
+	return watch(ctx, cmd, cfg, false, func(ctx context.Context, r *loop.Runner, events <-chan control.Event) error {
+		for {
+			select {
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			case e := <-events:
+				if e.Err != nil && e.Err.Fatal {
+					return &control.Fault{Kind: control.FaultNoConnection, What: e.Err.What, Hint: e.Err.Hint}
+				}
+				if e.Snapshot != nil && enough(e) {
+					return use(ctx, r, e)
+				}
+			}
+		}
+	})
+}
+
+// observeLimit bounds a command that looks before it speaks.
+const observeLimit = 20 * time.Second
+
+// show prints what queues are at after a look of a few seconds.
+func show(ctx context.Context, cmd cli.Command) error {
+	cfg, err := connector(ctx, cmd.Conn, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	seen := 0
+	return observe(ctx, cmd, cfg, func(e control.Event) bool {
+		seen++
+		return seen >= 3 // the first has no rates, the second few samples
+	}, func(ctx context.Context, _ *loop.Runner, e control.Event) error {
+		rows, err := rowsOf(ctx, cfg, e, cmd)
+		if err != nil {
+			return err
+		}
+		if cmd.JSON {
+			return cli.Object(os.Stdout, map[string]any{"at": e.Snapshot.At.UTC(), "memory": e.Memory, "queues": rows})
+		}
+		if e.Memory != inDatabase {
+			fmt.Fprintln(os.Stderr, e.Memory)
+		}
+		return cli.Show(os.Stdout, rows, e.Snapshot.At)
+	})
+}
+
+// inDatabase is what an event says of its memory when that outlives us.
+const inDatabase = "database"
+
+// rowsOf joins what was seen with what is kept.
+func rowsOf(ctx context.Context, cfg *db.Config, e control.Event, cmd cli.Command) ([]cli.Row, error) {
+	kept := map[string]db.Shown{}
+	if e.Memory == inDatabase {
+		conn, err := cfg.Connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer closeConn(conn)
+		all, err := db.Show(ctx, conn, e.Snapshot.Awa, cmd.Act.Queue)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range all {
+			kept[s.Queue] = s
+		}
+	}
+	rows := []cli.Row{}
+	for _, r := range e.Snapshot.Readings {
+		if cmd.Act.Queue != "" && r.Queue != cmd.Act.Queue {
+			continue
+		}
+		k := kept[r.Queue]
+		rows = append(rows, cli.Row{Reading: r, Policy: k.Policy, Mode: k.Policy.Mode(control.ModeEnforced), Pending: k.Pending, Last: k.Last})
+	}
+	if cmd.Act.Queue != "" && len(rows) == 0 {
+		return nil, noQueue(cmd.Act.Queue)
+	}
+	return rows, nil
+}
+
+func noQueue(name string) error {
+	return &control.Fault{Kind: control.FaultRefused, What: fmt.Sprintf("there is no queue %q with lanes here", name),
+		Hint: "shardpilot show lists them; names are the physical ones of Awa's tables"}
+}
+
+// set changes what the controller may do with a queue.
+func set(ctx context.Context, cmd cli.Command) error {
+	cfg, err := connector(ctx, cmd.Conn, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
+	}
+	if err := wantsMemory(ctx, cfg); err != nil {
+		return err
+	}
+	return observe(ctx, cmd, cfg, func(control.Event) bool { return true },
+		func(ctx context.Context, r *loop.Runner, e control.Event) error {
+			i := slices.IndexFunc(e.Snapshot.Readings, func(r control.Reading) bool { return r.Queue == cmd.Act.Queue })
+			if i < 0 {
+				return noQueue(cmd.Act.Queue)
+			}
+			d := e.Snapshot.Database
+			place := fmt.Sprintf("%s:%d/%s", d.Host, d.Port, d.Name)
+			if err := cmd.Agree(cmd.Act.Consequences(place, e.Snapshot.Readings[i].Shards)); err != nil {
+				return err
+			}
+			who, host := whoWeAre()
+			for _, c := range cmd.Act.Commands(who, host) {
+				if c.Verb == control.VerbOverride && c.To == e.Snapshot.Readings[i].Shards {
+					continue
+				}
+				if err := carryOut(ctx, r, c, cmd.JSON); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+}
+
+// carryOut gives one command to the runner and says what came of it.
+func carryOut(ctx context.Context, r *loop.Runner, c control.Command, asJSON bool) error {
+	res, err := r.Do(ctx, c)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		if err := cli.Object(os.Stdout, map[string]any{"queue": c.Queue, "verb": c.Verb, "detail": res.Detail, "change": res.Change, "policy": res.Policy}); err != nil {
+			return err
+		}
+	} else {
+		fmt.Println(tui.Safe(c.Queue) + ": " + tui.Safe(res.Detail))
+	}
+	if ch := res.Change; ch != nil && ch.Outcome != control.OutcomeApplied {
+		kind := control.FaultRefused
+		if ch.Outcome == control.OutcomeFailed {
+			kind = control.FaultFailed
+		}
+		return &control.Fault{Kind: kind, What: fmt.Sprintf("%d -> %d was %s: %s", ch.From, ch.To, ch.Outcome, ch.Detail), Hint: "shardpilot show tells where the queue stands now"}
+	}
+	return nil
+}
+
+func wantsMemory(ctx context.Context, cfg *db.Config) error {
+	why, err := cfg.WatchOnly(ctx)
+	if err == nil && why != "" {
+		err = &control.Fault{Kind: control.FaultRefused, What: "policies are kept in the schema shardpilot, which cannot be used here (" + why + ")",
+			Hint: "shardpilot install makes it"}
+	}
 	return err
 }
 
-func pump(ctx context.Context, p *probe.Probe, events chan<- control.Event) {
-	t := time.NewTicker(time.Second)
-	defer t.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-t.C:
-		}
-		e := control.Event{At: time.Now(), ProcessMode: control.ModeShadow}
-		s, err := p.Read(ctx)
-		if err != nil {
-			e.Err = &control.Failure{What: err.Error()}
-		} else {
-			e.Snapshot = &s
-		}
-		select {
-		case events <- e:
-		case <-ctx.Done():
-			return
-		}
+// with connects, hands the connection to do and closes it.
+func with(ctx context.Context, cmd cli.Command, do func(context.Context, *pgx.Conn) error) error {
+	cfg, err := connector(ctx, cmd.Conn, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return err
 	}
+	conn, err := cfg.Connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer closeConn(conn)
+	return do(ctx, conn)
+}
+
+func showLog(ctx context.Context, cmd cli.Command) error {
+	return with(ctx, cmd, func(ctx context.Context, conn *pgx.Conn) error {
+		filter := db.LogFilter{Queue: cmd.Act.Queue}
+		if cmd.Act.Since > 0 {
+			filter.Since = time.Now().Add(-cmd.Act.Since)
+		}
+		entries, err := db.ReadLog(ctx, conn, filter, cmd.Act.Limit)
+		if err != nil {
+			return err
+		}
+		return cli.Log(os.Stdout, entries, cmd.JSON)
+	})
+}
+
+func install(ctx context.Context, cmd cli.Command) error {
+	return with(ctx, cmd, func(ctx context.Context, conn *pgx.Conn) error {
+		if err := cmd.Agree("Make the schema shardpilot in database " + tui.Safe(conn.Config().Database) + "? Awa's tables are not touched."); err != nil {
+			return err
+		}
+		before, err := db.Install(ctx, conn)
+		if err != nil {
+			return err
+		}
+		words := fmt.Sprintf("the schema shardpilot is there, version %d", db.SchemaVersion)
+		if before == db.SchemaVersion {
+			words += "; it was already"
+		}
+		return say(cmd, words, map[string]any{"version": db.SchemaVersion, "before": before})
+	})
+}
+
+func uninstall(ctx context.Context, cmd cli.Command) error {
+	return with(ctx, cmd, func(ctx context.Context, conn *pgx.Conn) error {
+		if err := cmd.Agree("Remove the schema shardpilot from database " + tui.Safe(conn.Config().Database) +
+			", with every policy and the whole decision log? Shard counts stay as they are."); err != nil {
+			return err
+		}
+		removed, err := db.Uninstall(ctx, conn, cmd.Act.Force)
+		if err != nil {
+			return err
+		}
+		words := "the schema shardpilot is gone"
+		if !removed {
+			words = "there was no schema shardpilot"
+		}
+		return say(cmd, words, map[string]any{"removed": removed})
+	})
+}
+
+func grants(ctx context.Context, cmd cli.Command) error {
+	return with(ctx, cmd, func(ctx context.Context, conn *pgx.Conn) error {
+		inst, err := db.Discover(ctx, conn, cmd.Conn.AllowNewer)
+		if err != nil {
+			return err
+		}
+		role := cmd.Act.Role
+		if role == "" {
+			role = conn.Config().User
+		}
+		list, err := db.Grants(ctx, conn, role, db.Level(cmd.Act.Level), inst)
+		if err != nil {
+			return err
+		}
+		return say(cmd, strings.Join(list, "\n"), map[string]any{"role": role, "level": cmd.Act.Level, "statements": list})
+	})
+}
+
+func say(cmd cli.Command, words string, object any) error {
+	if cmd.JSON {
+		return cli.Object(os.Stdout, object)
+	}
+	_, err := fmt.Println(tui.SafeLines(words))
+	return err
 }

@@ -29,12 +29,49 @@ type Summary struct {
 	Changes   int              `json:"changes"`
 	Reversals int              `json:"reversals"`
 	Dropped   int              `json:"dropped_events"`
+
+	last map[string]bool // direction of the last change of each queue, true is up
 }
 
-// JSONStream writes one object a line.
-func JSONStream(w io.Writer) Stream { return jsonStream{json.NewEncoder(w)} }
+// Count adds the changes of an event.
+func (s *Summary) Count(e control.Event) {
+	for _, c := range e.Changes {
+		if c.Outcome != control.OutcomeApplied {
+			continue
+		}
+		s.Changes++
+		up := c.To > c.From
+		if s.last == nil {
+			s.last = map[string]bool{}
+		}
+		if was, known := s.last[c.Queue]; known && was != up {
+			s.Reversals++
+		}
+		s.last[c.Queue] = up
+	}
+	s.Dropped = e.Dropped
+}
 
-type jsonStream struct{ enc *json.Encoder }
+// JSONStream writes one object a line: every reading, and a decision when it
+// is another than the last of its queue.
+func JSONStream(w io.Writer) Stream { return &jsonStream{json.NewEncoder(w), transitions{}} }
+
+type jsonStream struct {
+	enc  *json.Encoder
+	said transitions
+}
+
+// transitions remembers the last decision of each queue that was printed.
+type transitions map[string]string
+
+// isNew says whether d is another decision than the last of its queue, and
+// takes it for printed. Figures in the detail do not make it another.
+func (t transitions) isNew(d control.Decision) bool {
+	now := fmt.Sprintf("%s %s %s %d %t", d.Mode, d.Action, d.Reason, d.To, d.Pending)
+	was, known := t[d.Queue]
+	t[d.Queue] = now
+	return !known || was != now
+}
 
 type readingLine struct {
 	Type string `json:"type"`
@@ -70,7 +107,7 @@ type summaryLine struct {
 	Summary
 }
 
-func (s jsonStream) Event(e control.Event) error {
+func (s *jsonStream) Event(e control.Event) error {
 	if e.Err != nil {
 		return s.enc.Encode(problemLine{"problem", e.At.UTC().Format(time.RFC3339Nano), "connection", e.Err.What, e.Err.Hint})
 	}
@@ -98,8 +135,11 @@ func (s jsonStream) Event(e control.Event) error {
 	return s.outcomes(e)
 }
 
-func (s jsonStream) outcomes(e control.Event) error {
+func (s *jsonStream) outcomes(e control.Event) error {
 	for _, d := range e.Decisions {
+		if !s.said.isNew(d) {
+			continue
+		}
 		d.At = d.At.UTC()
 		if d.Blockers == nil {
 			d.Blockers = []control.Blocker{}
@@ -123,7 +163,7 @@ func (s jsonStream) outcomes(e control.Event) error {
 	return nil
 }
 
-func (s jsonStream) Summary(sum Summary) error {
+func (s *jsonStream) Summary(sum Summary) error {
 	if sum.BySQL == nil {
 		sum.BySQL = map[string]int64{}
 	}
@@ -137,13 +177,16 @@ func utc(r control.Reading) control.Reading {
 
 // TextStream writes a line for each queue that has something to say, and every
 // queue once in ten seconds, so that quiet is told from dead.
-func TextStream(w io.Writer) Stream { return &textStream{w: w, said: map[string]string{}} }
+func TextStream(w io.Writer) Stream {
+	return &textStream{w: w, said: map[string]string{}, decided: transitions{}}
+}
 
 type textStream struct {
 	w       io.Writer
 	allAt   time.Time
 	failing string
-	said    map[string]string // last problem or decision printed, by part or queue
+	said    map[string]string // last problem printed, by part
+	decided transitions
 }
 
 const allEvery = 10 * time.Second
@@ -201,12 +244,9 @@ func (s *textStream) problems(b *strings.Builder, snap *control.Snapshot) {
 
 func (s *textStream) decisions(b *strings.Builder, e control.Event) {
 	for _, d := range e.Decisions {
-		key := "decision " + d.Queue
-		now := fmt.Sprintf("%s %s %d %t", d.Action, d.Reason, d.To, d.Pending)
-		if s.said[key] == now {
+		if !s.decided.isNew(d) {
 			continue
 		}
-		s.said[key] = now
 		fmt.Fprintf(b, "%s  %-16s %s\n", clock(d.At), fit(d.Queue, 16), DecisionWords(d))
 	}
 	for _, c := range e.Changes {

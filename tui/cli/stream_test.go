@@ -105,3 +105,25 @@ func TestTextSaysAFailureOnceAndWhatToDo(t *testing.T) {
 		t.Errorf("said %d times:\n%s", got, out.String())
 	}
 }
+
+func TestADecisionIsPrintedWhenItIsAnother(t *testing.T) {
+	var out bytes.Buffer
+	s := JSONStream(&out)
+	e := event()
+	for _, detail := range []string{"share 0.76", "share 0.77", "share 0.75"} {
+		e.Decisions[0].Detail = detail
+		if err := s.Event(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := strings.Count(out.String(), `"type":"decision"`); got != 1 {
+		t.Errorf("the same decision with other figures was printed %d times", got)
+	}
+	e.Decisions[0].Pending = false
+	if err := s.Event(e); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(out.String(), `"type":"decision"`); got != 2 {
+		t.Errorf("a transition was not printed: %d lines", got)
+	}
+}

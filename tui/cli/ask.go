@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"shardpilot/control"
+)
+
+// Ask shows what is about to be done and waits for a plain yes; everything
+// else, an end of input included, is no.
+func Ask(in io.Reader, out io.Writer, words string) (bool, error) {
+	if _, err := fmt.Fprintf(out, "%s\nGo ahead? [y/N] ", words); err != nil {
+		return false, err
+	}
+	line, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return answer == "y" || answer == "yes", nil
+}
+
+// Commands are what the flags of set amount to, for who at host. The
+// acceptance of partitioned FIFO is given: whoever gets here has read
+// Consequences and agreed.
+func (a Act) Commands(who, host string) []control.Command {
+	base := control.Command{Queue: a.Queue, Actor: who, Host: host, Why: a.Why, Force: a.Force}
+	one := func(v control.Verb, change func(*control.Command)) []control.Command {
+		c := base
+		c.Verb = v
+		change(&c)
+		return []control.Command{c}
+	}
+	switch {
+	case a.Auto:
+		return one(control.VerbAuto, func(c *control.Command) { c.Max, c.Enforced, c.Accept = a.Max, a.Enforced, true })
+	case a.Manual > 0:
+		list := one(control.VerbManual, func(*control.Command) {})
+		return append(list, one(control.VerbOverride, func(c *control.Command) { c.To, c.Accept = a.Manual, true })...)
+	case a.Pin > 0:
+		return one(control.VerbPin, func(c *control.Command) { c.To, c.For, c.Accept = a.Pin, a.For, true })
+	case a.Unpin:
+		return one(control.VerbUnpin, func(*control.Command) {})
+	case a.Resume:
+		return one(control.VerbResume, func(*control.Command) {})
+	default:
+		return one(control.VerbPause, func(c *control.Command) { c.Up, c.Down = a.PauseUp, a.PauseDown })
+	}
+}
+
+// Consequences says in words what the flags of set do to the queue, which
+// stands at now shards, before anybody is asked to agree.
+func (a Act) Consequences(place string, now int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Queue %s on %s, %s now:\n", Safe(a.Queue), Safe(place), shards(now))
+	switch {
+	case a.Auto:
+		fmt.Fprintf(&b, "  auto, at most %d enqueue shards, %s.\n", a.Max, a.autoMode())
+	case a.Manual > 0:
+		fmt.Fprintf(&b, "  %s, manual: the controller never touches it.\n", shards(a.Manual))
+	case a.Pin > 0:
+		until := "until it is unpinned"
+		if a.For > 0 {
+			until = "for " + a.For.String()
+		}
+		fmt.Fprintf(&b, "  pinned to %s %s.\n", shards(a.Pin), until)
+	case a.Unpin:
+		b.WriteString("  no longer pinned; automatic steps may follow where the mode allows them.\n")
+	case a.Resume:
+		b.WriteString("  pauses end; automatic steps may follow where the mode allows them.\n")
+	default:
+		b.WriteString("  steps are paused until resumed.\n")
+	}
+	if most := max(a.Max, a.Manual, a.Pin); most > 1 && most != now {
+		b.WriteString(Price(most))
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func (a Act) autoMode() string {
+	if a.Enforced {
+		return "enforced: a process with --mode enforced takes steps by itself"
+	}
+	return "shadow: decides, proposes, and writes nothing by itself"
+}
+
+// Price is what more than one shard costs, for up to most of them.
+func Price(most int) string {
+	words := fmt.Sprintf(`What more than one shard (here: up to %d) means:
+  - partitioned FIFO: jobs keep their order within a shard only, no longer across the queue;
+  - each change moves ordering keys between shards, so that the order of a key is broken until the rows from before are done;
+  - a transaction that enqueues two ordering keys can deadlock with one that enqueues them the other way round;
+  - lanes are for ever: every claim looks at all that were ever made, also after the count is lowered;
+  - producers that cache the count (Awa's Rust store) see a change only after their restart.
+`, most)
+	if most > control.WarnMax {
+		words += fmt.Sprintf("  - more than %d is rarely worth it: an empty claim over 4 priorities took 0.6 ms with 1 shard, 1.4 with 8, 9.9 with 64.\n", control.WarnMax)
+	}
+	return words
+}
+
+func shards(n int) string {
+	if n == 1 {
+		return "1 shard"
+	}
+	return fmt.Sprintf("%d shards", n)
+}

@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"shardpilot/control"
+)
+
+// check refuses values outside their range, naming the flag and the range.
+func check(c Command, set *pflag.FlagSet) error {
+	has := func(name string) bool { return set.Lookup(name) != nil }
+	switch {
+	case has("interval") && (c.Screen.Interval < 250*time.Millisecond || c.Screen.Interval > 10*time.Second):
+		return usageOf(c.Name, "--interval must be 0.25s to 10s, got %s", c.Screen.Interval)
+	case has("glyphs") && !slices.Contains([]string{"auto", "braille", "block", "ascii"}, c.Screen.Glyphs):
+		return usageOf(c.Name, "--glyphs must be auto, braille, block or ascii, got %q", c.Screen.Glyphs)
+	case has("color") && !slices.Contains([]string{"auto", "truecolor", "256", "16", "none"}, c.Screen.Color):
+		return usageOf(c.Name, "--color must be auto, truecolor, 256, 16 or none, got %q", c.Screen.Color)
+	case has("mode") && c.Run.Mode != string(control.ModeShadow) && c.Run.Mode != string(control.ModeEnforced):
+		return usageOf(c.Name, "--mode must be shadow or enforced, got %q", c.Run.Mode)
+	case has("pace") && !(c.Run.Pace >= 1 && c.Run.Pace <= 1000):
+		return usageOf(c.Name, "--pace must be 1 to 1000, got %v", c.Run.Pace)
+	case has("port") && set.Changed("port") && (c.Conn.Port < 1 || c.Conn.Port > 65535):
+		return usageOf(c.Name, "--port must be 1 to 65535, got %d", c.Conn.Port)
+	}
+	switch c.Name {
+	case "demo":
+		return checkDemo(c.Demo, set)
+	case "set":
+		return checkSet(c.Act, set)
+	case "log":
+		if c.Act.Limit < 1 || c.Act.Limit > 10000 {
+			return usageOf("log", "--limit must be 1 to 10000, got %d", c.Act.Limit)
+		}
+		if c.Act.Since < 0 {
+			return usageOf("log", "--since must not be negative, got %s", c.Act.Since)
+		}
+	case "grants":
+		if c.Act.Level != "watch" && c.Act.Level != "act" {
+			return usageOf("grants", "--level must be watch or act, got %q", c.Act.Level)
+		}
+	}
+	return nil
+}
+
+// checkSet wants one thing done, and every number in its range.
+func checkSet(a Act, set *pflag.FlagSet) error {
+	var asked []string
+	for _, name := range []string{"auto", "manual", "pin", "unpin", "pause-up", "pause-down", "resume"} {
+		if set.Changed(name) {
+			asked = append(asked, "--"+name)
+		}
+	}
+	both := slices.Equal(asked, []string{"--pause-up", "--pause-down"})
+	switch {
+	case a.Queue == "":
+		return usageOf("set", "set needs --queue")
+	case len(asked) == 0:
+		return usageOf("set", "set needs to know what: --auto, --manual, --pin, --unpin, --pause-up, --pause-down or --resume")
+	case len(asked) > 1 && !both:
+		return usageOf("set", "%s exclude each other", strings.Join(asked, " and "))
+	case a.Auto && !set.Changed("max"):
+		return usageOf("set", "--auto needs --max, 2 to 64")
+	case !a.Auto && (set.Changed("max") || a.Enforced || a.Shadow):
+		return usageOf("set", "--max, --enforced and --shadow go with --auto")
+	case a.Auto && (a.Max < control.MinMax || a.Max > control.MaxMax):
+		return usageOf("set", "--max must be %d to %d, got %d", control.MinMax, control.MaxMax, a.Max)
+	case set.Changed("manual") && (a.Manual < control.MinShards || a.Manual > control.MaxShards):
+		return usageOf("set", "--manual must be %d to %d, got %d", control.MinShards, control.MaxShards, a.Manual)
+	case a.Enforced && a.Shadow:
+		return usageOf("set", "--enforced and --shadow exclude each other")
+	case set.Changed("pin") && (a.Pin < control.MinShards || a.Pin > control.MaxShards):
+		return usageOf("set", "--pin must be %d to %d, got %d", control.MinShards, control.MaxShards, a.Pin)
+	case set.Changed("for") && !set.Changed("pin"):
+		return usageOf("set", "--for goes with --pin")
+	case set.Changed("for") && a.For <= 0:
+		return usageOf("set", "--for must be longer than nothing, got %s", a.For)
+	}
+	return nil
+}
+
+func checkDemo(d Demo, set *pflag.FlagSet) error {
+	shapes := []string{"steady", "bursty", "skewed", "notify", "stuck", "idle"}
+	switch {
+	case !slices.Contains(shapes, d.Shape):
+		return usageOf("demo", "--shape must be one of %s, got %q", strings.Join(shapes, ", "), d.Shape)
+	case d.PG != "" && !slices.Contains([]string{"15", "17", "18"}, d.PG):
+		return usageOf("demo", "--pg must be 15, 17 or 18, got %q", d.PG)
+	case d.Duration < 0:
+		return usageOf("demo", "--duration must not be negative, got %s", d.Duration)
+	case set.Changed("producers") && (d.Producers < 1 || d.Producers > 500):
+		return usageOf("demo", "--producers must be 1 to 500, got %d", d.Producers)
+	case set.Changed("hold") && (d.Hold < 0 || d.Hold > time.Minute):
+		return usageOf("demo", "--hold must be 0s to 1m, got %s", d.Hold)
+	case set.Changed("shards") && (d.Shards < 1 || d.Shards > 64):
+		return usageOf("demo", "--shards must be 1 to 64, got %d", d.Shards)
+	}
+	return nil
+}

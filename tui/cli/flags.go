@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+func connFlags(f *pflag.FlagSet, c *Command) {
+	f.StringVar(&c.Conn.Host, "host", "", "server host or socket directory")
+	f.IntVarP(&c.Conn.Port, "port", "p", 0, "server port")
+	f.StringVarP(&c.Conn.DBName, "dbname", "d", "", "database name, URL or keyword string")
+	f.StringVarP(&c.Conn.User, "user", "U", "", "role to connect as")
+	f.BoolVar(&c.Conn.AllowNewer, "allow-newer-awa", false, "allow writes on an Awa schema newer than the newest known")
+}
+
+func screenFlags(f *pflag.FlagSet, c *Command) {
+	f.StringVar(&c.Screen.Label, "label", "", "environment label shown in the header and in every question")
+	f.BoolVar(&c.Screen.ReadOnly, "read-only", false, "take the action keys away")
+	f.DurationVar(&c.Screen.Interval, "interval", time.Second, "time between pictures, 0.25s to 10s")
+	f.StringVar(&c.Screen.Glyphs, "glyphs", "auto", "auto, braille, block or ascii")
+	f.StringVar(&c.Screen.Color, "color", "auto", "auto, truecolor, 256, 16 or none")
+	f.StringVar(&c.Screen.LogFile, "log-file", "", "write a log to this file; the screen never shows one")
+	f.BoolVar(&c.Screen.Verbose, "verbose", false, "log notices and reconnects too")
+}
+
+func runFlags(f *pflag.FlagSet, c *Command) {
+	f.StringVar(&c.Run.Mode, "mode", "shadow", "shadow decides and writes nothing; enforced acts on queues that are enforced too")
+	f.Float64Var(&c.Run.Pace, "pace", 1, "divide every duration of the policy by this (rehearsals)")
+}
+
+func demoFlags(f *pflag.FlagSet, c *Command) {
+	f.StringVar(&c.Demo.Shape, "shape", "steady", "steady, bursty, skewed, notify, stuck or idle")
+	f.StringVar(&c.Demo.PG, "pg", "", "PostgreSQL major version: 15, 17 or 18 (newest found)")
+	f.StringVar(&c.Demo.PGBin, "pg-bin", "", "directory with initdb and postgres")
+	f.StringVar(&c.Demo.Keep, "keep", "", "keep the data in this directory")
+	f.BoolVar(&c.Demo.Headless, "headless", false, "print lines, no screen (the default without a terminal)")
+	f.DurationVar(&c.Demo.Duration, "duration", 0, "stop after this long (until stopped)")
+	f.IntVar(&c.Demo.Producers, "producers", 0, "producers of the hot queue (the shape's own)")
+	f.DurationVar(&c.Demo.Hold, "hold", -1, "time a producer holds its lane after the enqueue (the shape's own)")
+	f.IntVar(&c.Demo.Shards, "shards", 0, "enqueue shards of the hot queue at the start (the shape's own)")
+	f.Lookup("hold").DefValue = ""
+}
+
+func queueFlag(f *pflag.FlagSet, c *Command) {
+	f.StringVar(&c.Act.Queue, "queue", "", "physical name of the queue")
+}
+
+func setFlags(f *pflag.FlagSet, c *Command) {
+	f.BoolVar(&c.Act.Auto, "auto", false, "let the controller decide, up to --max; accepts partitioned FIFO")
+	f.IntVar(&c.Act.Max, "max", 0, "highest count it may choose, 2 to 64")
+	f.BoolVar(&c.Act.Enforced, "enforced", false, "with --auto: act too, in a process that runs --mode enforced")
+	f.BoolVar(&c.Act.Shadow, "shadow", false, "with --auto: decide and write nothing (the default)")
+	f.IntVar(&c.Act.Manual, "manual", 0, "set this count, 1 to 64, and never touch the queue again")
+	f.IntVar(&c.Act.Pin, "pin", 0, "keep the queue at this count, 1 to 64")
+	f.DurationVar(&c.Act.For, "for", 0, "with --pin: how long (until unpinned)")
+	f.BoolVar(&c.Act.Unpin, "unpin", false, "end the pin")
+	f.BoolVar(&c.Act.PauseUp, "pause-up", false, "take no steps up")
+	f.BoolVar(&c.Act.PauseDown, "pause-down", false, "take no steps down")
+	f.BoolVar(&c.Act.Resume, "resume", false, "end pauses, and being held as oscillating")
+}
+
+// handFlags are taken by everything that a person does to a queue.
+func handFlags(f *pflag.FlagSet, c *Command) {
+	f.StringVar(&c.Act.Why, "why", "", "reason, kept in the log")
+	f.BoolVar(&c.Act.Force, "force", false, "overrule what may be overruled")
+	yesFlag(f, c)
+}
+
+func yesFlag(f *pflag.FlagSet, c *Command) {
+	f.BoolVar(&c.Yes, "yes", false, "do not ask")
+}
+
+func uninstallFlags(f *pflag.FlagSet, c *Command) {
+	f.BoolVar(&c.Act.Force, "force", false, "remove objects in the schema that are not ours too")
+}
+
+func logFlags(f *pflag.FlagSet, c *Command) {
+	f.IntVar(&c.Act.Limit, "limit", 50, "newest entries to print, 1 to 10000")
+	f.DurationVar(&c.Act.Since, "since", 0, "only entries younger than this")
+}
+
+func grantFlags(f *pflag.FlagSet, c *Command) {
+	f.StringVar(&c.Act.Role, "role", "", "role that gets the rights (the connected one)")
+	f.StringVar(&c.Act.Level, "level", "watch", "watch or act")
+}
+
+func jsonFlag(f *pflag.FlagSet, c *Command) {
+	f.BoolVar(&c.JSON, "json", false, "print JSON, one object or one a line")
+}

@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/charmbracelet/x/term"
+
+	"shardpilot/control"
+)
+
+// HasTerminal says whether a person sits at both ends.
+func HasTerminal() bool { return term.IsTerminal(os.Stdin.Fd()) && term.IsTerminal(os.Stdout.Fd()) }
+
+// WantsTerminal refuses to draw where nobody could see it.
+func WantsTerminal(instead string) error {
+	if !HasTerminal() {
+		return &control.Fault{Kind: control.FaultUsage, What: "the dashboard needs a terminal for its input and output", Hint: instead}
+	}
+	if t := os.Getenv("TERM"); t == "dumb" || t == "" {
+		return &control.Fault{Kind: control.FaultUsage, What: fmt.Sprintf("the terminal (TERM=%q) cannot place text", t),
+			Hint: "set TERM to what the terminal is, or " + instead}
+	}
+	return nil
+}
+
+// CanAskPassword says whether there is a terminal to ask on.
+func CanAskPassword() bool { return term.IsTerminal(os.Stdin.Fd()) }
+
+// AskPassword asks on the terminal without echo.
+func AskPassword(user string) (string, error) {
+	fmt.Fprintf(os.Stderr, "Password for user %s: ", Safe(user))
+	secret, err := term.ReadPassword(os.Stdin.Fd())
+	fmt.Fprintln(os.Stderr)
+	if err != nil {
+		return "", &control.Fault{Kind: control.FaultNoConnection, What: "no password was given",
+			Hint: "put it into the passfile (~/.pgpass) to be asked no more", Err: err}
+	}
+	return string(secret), nil
+}
+
+// Agree asks the person at the terminal whether to do what words say, unless
+// --yes said so already. Anything but a yes is a Fault, and nothing is done.
+func (c Command) Agree(words string) error {
+	if c.Yes {
+		return nil
+	}
+	if !term.IsTerminal(os.Stdin.Fd()) {
+		return &control.Fault{Kind: control.FaultUsage, What: "there is no terminal to ask on", Hint: "--yes goes ahead without asking:\n" + words}
+	}
+	ok, err := Ask(os.Stdin, os.Stderr, words)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return &control.Fault{Kind: control.FaultRefused, What: "nothing was done"}
+	}
+	return nil
+}
+
+// Signalled is the cause of a context that a signal ended.
+type Signalled struct{ Signal syscall.Signal }
+
+func (s *Signalled) Error() string { return "ended by " + s.Signal.String() }
+
+// UntilSignal is a context that SIGINT, SIGTERM and SIGHUP end, with a
+// *Signalled as its cause. A SIGHUP that was ignored at the start (nohup) stays
+// ignored: a terminal that is gone then shows as a failing read or write.
+func UntilSignal() (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	caught := make(chan os.Signal, 1)
+	list := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		list = append(list, syscall.SIGHUP)
+	}
+	signal.Notify(caught, list...)
+	go func() {
+		select {
+		case s := <-caught:
+			if s, ok := s.(syscall.Signal); ok {
+				cancel(&Signalled{s})
+			}
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(caught)
+		cancel(nil)
+	}
+}
