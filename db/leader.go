@@ -31,7 +31,8 @@ import (
 //	          no schema): asked again, rarely
 //
 // The session is listened to all the time, so its end is noticed when the
-// server or the network says so, and otherwise at the next sign of life.
+// server or the network says so, and otherwise at the next sign of life. The
+// server in turn ends a session that gives none.
 type Leader struct {
 	cfg  *Config
 	opts LeaderOptions
@@ -49,6 +50,10 @@ type LeaderOptions struct {
 	// Every is the pause between signs of life, and between attempts of a
 	// follower. Default 2 s.
 	Every time.Duration
+	// Patience is how long the server waits for a sign of life before it ends
+	// our session, so that another can lead. Default 15 s, at least five times
+	// Every.
+	Patience time.Duration
 	// Rarely is the pause after an attempt that was refused. Default 30 s.
 	Rarely time.Duration
 	// OnChange is told of every change, from the goroutine of Run. May be nil.
@@ -60,6 +65,10 @@ func NewLeader(cfg *Config, o LeaderOptions) *Leader {
 	if o.Every <= 0 {
 		o.Every = 2 * time.Second
 	}
+	if o.Patience <= 0 {
+		o.Patience = 15 * time.Second
+	}
+	o.Patience = max(o.Patience, 5*o.Every)
 	if o.Rarely <= 0 {
 		o.Rarely = 30 * time.Second
 	}
@@ -143,6 +152,9 @@ func (l *Leader) session(ctx context.Context) error {
 	defer l.leave(ctx, conn)
 	if err := fitToLead(ctx, conn); err != nil {
 		return err
+	}
+	if _, err := conn.Exec(ctx, query("leader/patience"), milliseconds(l.opts.Patience)); err != nil {
+		return interpret(err, "prepare a session that can lead")
 	}
 	for ctx.Err() == nil {
 		epoch, err := l.TryLead(ctx, conn)

@@ -3,6 +3,8 @@ package db
 import (
 	"context"
 	"fmt"
+	"net"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -31,7 +33,7 @@ func compete(t *testing.T, url, name string) *contender {
 		t.Fatal(err)
 	}
 	c := &contender{ended: make(chan struct{})}
-	c.Leader = NewLeader(cfg, LeaderOptions{Name: name, Host: "host", PID: 42, Every: 50 * time.Millisecond, Rarely: 100 * time.Millisecond,
+	c.Leader = NewLeader(cfg, LeaderOptions{Name: name, Host: "host", PID: 42, Every: 50 * time.Millisecond, Patience: 2 * time.Second, Rarely: 100 * time.Millisecond,
 		OnChange: func(l control.Leadership) {
 			c.mu.Lock()
 			defer c.mu.Unlock()
@@ -137,6 +139,59 @@ func TestLeaderThatLosesItsSessionStopsAtOnceAndAnotherTakesOver(t *testing.T) {
 		err = newStore(t, d.URL, leads(old)).Save(within(t), loop.Batch{Entries: []control.LogEntry{{Kind: control.LogDecision, Queue: "q", Actor: "controller"}}})
 		wantFault(t, err, control.FaultRefused, "does not lead")
 	})
+}
+
+// The network goes away without a word: nobody is told that a session ended.
+func TestLeaderBehindADeadNetworkIsReplaced(t *testing.T) {
+	noEnv(t)
+	d := pgtest.One(t)
+	install(t, d.Connect(t))
+	u, err := url.Parse(d.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead, over := make(chan struct{}), make(chan struct{})
+	defer close(over)
+	server := u.Host
+	u.Host = serving(t, func(c net.Conn) {
+		back, err := net.Dial("tcp", server)
+		if err != nil {
+			return
+		}
+		pass := func(to, from net.Conn) {
+			buf := make([]byte, 4096)
+			for {
+				n, err := from.Read(buf)
+				select {
+				case <-dead:
+					return
+				default:
+				}
+				if err != nil {
+					_ = to.Close()
+					return
+				}
+				if _, err := to.Write(buf[:n]); err != nil {
+					return
+				}
+			}
+		}
+		var both sync.WaitGroup
+		both.Go(func() { pass(back, c) })
+		both.Go(func() { pass(c, back) })
+		both.Wait()
+		<-over // both ends stay open
+		_ = back.Close()
+	})
+	a := compete(t, u.String(), "anna")
+	old := a.becomes(t, "leader", leading)
+	b := compete(t, d.URL, "ben")
+	b.becomes(t, "follower", func(l control.Leadership) bool { return l.Name == "anna@host" })
+	close(dead)
+	a.becomes(t, "aware of it", func(l control.Leadership) bool { return !l.Leading })
+	if l := b.becomes(t, "leader", leading); l.Epoch != old.Epoch+1 {
+		t.Errorf("%+v", l)
+	}
 }
 
 func TestNeverTwoLeadUnderOneEpoch(t *testing.T) {

@@ -1,0 +1,2 @@
+-- The server's clock. No privilege needed.
+SELECT clock_timestamp()
