@@ -74,6 +74,8 @@ type Decision struct {
 	// Step is the queue's pending step, nil when none waits. It may outlive the
 	// evidence: Pending says whether the rules allow it at this very tick.
 	Step *Pending `json:"step,omitempty"`
+	// Policy is what operators allow for the queue, as it was at this tick.
+	Policy QueuePolicy `json:"-"`
 }
 
 // Outcome is how a write of a shard count ended.

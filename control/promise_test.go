@@ -98,6 +98,9 @@ func broken(s *stage, in Input, d *Decision, fx Effects) string {
 			return what
 		}
 	}
+	if d != nil && !fx.Empty() && !in.World.Writes() {
+		return "effects of a process that may not write"
+	}
 	x := fx.Step
 	if x == nil {
 		return ""

@@ -1,6 +1,8 @@
 package control
 
 import (
+	"encoding/json"
+	"reflect"
 	"testing"
 	"time"
 )
@@ -130,4 +132,33 @@ func TestGenerationsOfPendingStepsAreNeverRepeated(t *testing.T) {
 	if second := s.state.Pending; second == nil || second.Generation <= first.Generation {
 		t.Errorf("after a step back of the clock: %+v, want a generation above %d", second, first.Generation)
 	}
+}
+
+func TestWhatTheStoreKeepsSurvivesJSON(t *testing.T) {
+	s := newStage()
+	s.queue.Enforced = false
+	_ = s.do([]string{"run", "40s", "crowd=16"})
+	_ = s.do([]string{"approve"})
+	_ = s.do([]string{"run", "4m"})
+	s.queue.Pin, s.queue.PauseUp = &Pin{Shards: 2, Until: s.now, By: "ann", Why: "x"}, &Pause{At: s.now, By: "ann"}
+	again := func(in, out any) {
+		b, err := json.Marshal(in)
+		if err == nil {
+			err = json.Unmarshal(b, out)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := reflect.ValueOf(out).Elem().Interface(); !reflect.DeepEqual(in, got) {
+			t.Errorf("%+v came back as %+v", in, got)
+		}
+	}
+	if len(s.log) < 4 || s.state.Pending == nil {
+		t.Fatalf("%d entries, pending %v", len(s.log), s.state.Pending)
+	}
+	for _, e := range s.log {
+		again(e, new(LogEntry))
+	}
+	again(*s.state.Pending, new(Pending))
+	again(s.queue, new(QueuePolicy))
 }

@@ -91,6 +91,9 @@ func (w World) warm(p Policy, why string) World {
 	return w
 }
 
-// Writes says whether this process keeps the log: it leads, or it is alone and
-// keeps one in memory.
-func (w World) Writes() bool { return (w.Alone || w.Lead.Leading) && w.Store == "" }
+// Writes says whether this process keeps the log: it leads and the server takes
+// writes, or it is alone and keeps one in memory.
+func (w World) Writes() bool {
+	able := w.Lead.Leading && !w.Database.Standby && !w.Database.ReadOnly
+	return (w.Alone || able) && w.Store == ""
+}
