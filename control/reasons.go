@@ -69,6 +69,14 @@ const (
 	ReasonRejected       Reason = "rejected"
 	ReasonRetry          Reason = "write_failed"
 
+	// What the gate alone finds out.
+	ReasonNotEnforced   Reason = "not_enforced"
+	ReasonPolicyChanged Reason = "policy_changed"
+	ReasonNoLanes       Reason = "no_lanes"
+	ReasonLanesUnfit    Reason = "lanes_unfit"
+	ReasonNoRights      Reason = "no_rights"
+	ReasonBadStep       Reason = "bad_step"
+
 	// What became of a proposed step, and what hands did.
 	ReasonExpired    Reason = "expired"
 	ReasonSuperseded Reason = "superseded"
@@ -142,6 +150,13 @@ var reasonWords = map[Reason]string{
 	ReasonAdopted:        "somebody else changed the count",
 	ReasonRejected:       "an operator rejected this step",
 	ReasonRetry:          "the last write did not succeed",
+
+	ReasonNotEnforced:   "the queue and this process are not both enforced",
+	ReasonPolicyChanged: "the queue's policy was changed meanwhile",
+	ReasonNoLanes:       "the queue has no lanes",
+	ReasonLanesUnfit:    "the lanes are not ready to be used",
+	ReasonNoRights:      "this role may not do that",
+	ReasonBadStep:       "the step makes no sense",
 
 	ReasonExpired:    "nobody took the step in time",
 	ReasonSuperseded: "what the step rested on no longer holds",
