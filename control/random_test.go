@@ -21,7 +21,7 @@ func randomInput(t *rapid.T) Input {
 	}
 	now := epoch.Add(48 * time.Hour)
 	s := Signal{
-		At: now, Period: time.Second, Age: 3 * time.Hour, Coverage: Some(1), Shards: rapid.SampledFrom([]int{1, 2, 3, 4, 8, 16}).Draw(t, "count"),
+		At: now, Period: time.Second, Age: 3 * time.Hour, Coverage: Some(1), CalmCoverage: Some(1), Shards: rapid.SampledFrom([]int{1, 2, 3, 4, 8, 16}).Draw(t, "count"),
 		Waiters: Some(10), Inside: Some(14), FastWaiters: Some(10), FastInside: Some(14), Rate: Some(100), RateOfLate: Some(90),
 		Busy: Some(0.1), Drained: true, DrainedOK: true,
 		Causes: Causes{Lane: Some(1), Notify: Some(0), Stuck: Some(0), Unknown: Some(0)}, TopLane: Some(0.5),
@@ -44,7 +44,7 @@ func randomInput(t *rapid.T) Input {
 		func() { s.Causes = Causes{} }, func() { s.TopLane = value("top") }, func() { s.Stale = 1 }, func() { s.Calm.High = value("high") },
 		func() { s.WorstSlice = value("slice") }, func() { s.RateOfLate = Some(100 * share("late")) }, func() { s.Rate = None() },
 		func() { s.Busy = Some(4 * share("lanes")) }, func() { s.Drained = false }, func() { s.DrainedOK = false },
-		func() { s.Age = time.Duration(share("age") * float64(time.Hour)) }, func() { s.Coverage = value("coverage") },
+		func() { s.Age = time.Duration(share("age") * float64(time.Hour)) }, func() { s.Coverage = value("coverage") }, func() { s.CalmCoverage = value("calm coverage") },
 		func() { s.At = now.Add(-5 * time.Second) }, func() { s.Shards = 0 }, func() { s = Signal{} },
 	}
 	for range rapid.IntRange(0, 3).Draw(t, "spoilt") {

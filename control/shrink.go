@@ -8,6 +8,9 @@ func shrinkEvidence(p Policy, s *Signal, to int, list []Blocker) []Blocker {
 	if s.Age < p.ShrinkWindow {
 		list = append(list, Blocker{Rule: ReasonNotCalmYet, Detail: "window " + span(s.Age) + " of " + span(p.ShrinkWindow), Until: s.At.Add(p.ShrinkWindow - s.Age)})
 	}
+	if !(s.CalmCoverage.Or(0) >= p.Coverage) {
+		list = append(list, Blocker{Rule: ReasonFewSamples, Detail: "has " + percent(s.CalmCoverage.Or(0)) + " over " + span(min(s.Age, p.ShrinkWindow)) + ", needs " + percent(p.Coverage)})
+	}
 	switch high, ok := s.Calm.High.Get(); {
 	case !ok:
 		list = append(list, Blocker{Rule: ReasonUnknownSignal, Detail: strconv.Itoa(s.Calm.Batches) + " batches have samples, needs " + strconv.Itoa(minBatches)})

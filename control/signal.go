@@ -29,11 +29,13 @@ type Signal struct {
 	Applied     Value
 	Producers   Value
 
-	Calm       Interval // over ShrinkWindow; only with two shards or more
-	WorstSlice Value    // highest share of a slice of it
-	Rate       Value    // jobs/s over ShrinkWindow
-	RateOfLate Value    // jobs/s over its newest slice or GrowWindow, whichever is lower
-	Busy       Value    // lanes' worth of holding sessions: the larger of both
+	Calm Interval // over ShrinkWindow; only with two shards or more
+	// CalmCoverage is Coverage over ShrinkWindow.
+	CalmCoverage Value
+	WorstSlice   Value // highest share of a slice of it
+	Rate         Value // jobs/s over ShrinkWindow
+	RateOfLate   Value // jobs/s over its newest slice or GrowWindow, whichever is lower
+	Busy         Value // lanes' worth of holding sessions: the larger of both
 	// Drained is whether every lane at or above half the count is empty and
 	// unlocked; DrainedOK is whether that is known.
 	Drained, DrainedOK bool
@@ -63,15 +65,7 @@ func (t *Track) Signal(p Policy) Signal {
 		}
 		s.Thirds[i] = t.window.mean(r.At.Add(-time.Duration(2-i)*third), third)
 	}
-	if r.Expected > 0 && r.PeriodS > 0 {
-		from := t.window.began(r.At, p.GrowWindow)
-		if t.since.After(from) {
-			from = t.since
-		}
-		if should := r.At.Sub(from).Seconds() * r.Expected / r.PeriodS; should > 0 {
-			s.Coverage = Some(min(float64(s.Grow.Samples)/should, 1))
-		}
-	}
+	s.Coverage = t.coverage(p.GrowWindow, s.Grow.Samples)
 	grow := t.over(p.GrowWindow)
 	s.Waiters, s.Inside = grow.waiters(), grow.inside()
 	fast := t.over(p.FastWindow)
@@ -88,9 +82,25 @@ func (t *Track) Signal(p Policy) Signal {
 	return s
 }
 
+// coverage is how many samples there are over a span of those there should be
+// at the base rate, since the windows began at most.
+func (t *Track) coverage(span time.Duration, samples int) Value {
+	r := &t.newest
+	from := t.window.began(r.At, span)
+	if t.since.After(from) {
+		from = t.since
+	}
+	should := r.At.Sub(from).Seconds() * r.Expected / r.PeriodS
+	if !(should > 0) {
+		return None()
+	}
+	return Some(min(float64(samples)/should, 1))
+}
+
 func (t *Track) calm(p Policy, s *Signal) {
 	at := t.newest.At
 	s.Calm = t.window.Share(at, p.ShrinkWindow)
+	s.CalmCoverage = t.coverage(p.ShrinkWindow, s.Calm.Samples)
 	slices := int((p.ShrinkWindow + p.ShrinkSlice - 1) / p.ShrinkSlice)
 	if v, ok := s.Calm.Mean.Get(); ok && v == 0 {
 		s.WorstSlice, slices = s.Calm.Mean, 0
