@@ -13,4 +13,7 @@ const (
 	// lockLog is held for the length of a transaction by whoever writes to the
 	// log, so that entries become visible in the order of their ids.
 	lockLog int32 = 3
+	// lockGate is held for the length of a transaction by whoever writes a shard
+	// count: one change at a time in a database.
+	lockGate int32 = 4
 )
