@@ -98,7 +98,7 @@ type Reading struct {
 	WindowS float64   `json:"window_s"` // seconds behind Share and its fellows
 
 	Samples  int     `json:"samples"`  // samples taken of this queue in the period
-	Expected float64 `json:"expected"` // samples that the period should hold at the base rate
+	Expected float64 `json:"expected"` // samples the sampler meant to take in the period
 	WaitSum  float64 `json:"wait_sum"` // Σw over the samples
 	HoldSum  float64 `json:"hold_sum"` // Σh over the samples
 

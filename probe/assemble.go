@@ -34,7 +34,7 @@ func (c Config) snapshot(s *state, now time.Time, period time.Duration) control.
 		Cost:      s.cost(period),
 	}
 	for _, q := range s.queues {
-		out.Readings = append(out.Readings, c.reading(q, s.reports[q.name], now, server, period))
+		out.Readings = append(out.Readings, c.reading(q, s.reports[q.name], now, server, period, s.planned(c.BaseHz)))
 	}
 	slices.SortFunc(out.Readings, func(a, b control.Reading) int { return cmp.Compare(a.Queue, b.Queue) })
 	for _, p := range s.problems {
@@ -62,13 +62,22 @@ func (s *state) cost(period time.Duration) control.Cost {
 // from nothing: connecting costs more than it will ever again.
 func (a *average) over(x, part float64) { a.v += min(max(part, 0), 1) * (x - a.v) }
 
-func (c Config) reading(q *queue, reports []report, now, server time.Time, period time.Duration) control.Reading {
+// planned is how many looks a second the sampler means to take: the base rate,
+// or what its cost allows. Samples it leaves out on purpose are not missing.
+func (s *state) planned(baseHz float64) float64 {
+	if s.hz > 0 {
+		return min(s.hz, baseHz)
+	}
+	return baseHz
+}
+
+func (c Config) reading(q *queue, reports []report, now, server time.Time, period time.Duration, hz float64) control.Reading {
 	r := control.Reading{
 		At: server, Queue: q.name, Shards: q.shards,
 		PeriodS: max(period, 0).Seconds(), Samples: q.samples, WaitSum: q.wait, HoldSum: q.hold,
 		Holder: q.holder, Lanes: make([]control.LaneReading, 0, len(q.lanes)),
 	}
-	r.Expected = c.BaseHz * r.PeriodS
+	r.Expected = hz * r.PeriodS
 	n := float64(q.samples) // 0 makes every mean absent
 	r.Waiters, r.Holders = control.Some(q.wait/n), control.Some(q.hold/n)
 	busy := 0.0

@@ -63,7 +63,9 @@
 // Each statement returns the time the server spent on it, parsing and planning
 // included. The sampler may use half of MaxCost and lengthens its interval when
 // the average look costs more; the slow reads divide the rest among themselves
-// in the same way. Samples and Expected show the thinning to the core.
+// in the same way. Expected follows that plan: what is left out on purpose is
+// thin data, which the interval shows by its width, and not missing data, from
+// which the core would freeze for as long as the lock table is large.
 //
 // # Large installations
 //

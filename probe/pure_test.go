@@ -284,3 +284,15 @@ func TestKeysGoAlongOnlyWhereStrangersOutnumberThem(t *testing.T) {
 		}
 	}
 }
+
+func TestSamplesLeftOutOnPurposeAreNotMissing(t *testing.T) {
+	c := Config{}.withDefaults()
+	now := time.Unix(0, 0)
+	for _, tc := range []struct{ hz, want float64 }{{0, 4}, {4, 4}, {4.4, 4}, {0.4, 0.4}} {
+		s := state{queues: map[string]*queue{"q": {name: "q", shards: 1, window: control.NewWindow(c.window(), c.window()/windowParts)}}, queuesAt: now, hz: tc.hz}
+		got := c.snapshot(&s, now, time.Second).Readings[0].Expected
+		if math.Abs(got-tc.want) > 1e-9 {
+			t.Errorf("at %v looks a second %v samples are expected, want %v", tc.hz, got, tc.want)
+		}
+	}
+}
