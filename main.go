@@ -61,6 +61,8 @@ func run(ctx context.Context, args []string) error {
 		return show(ctx, cmd)
 	case "set":
 		return set(ctx, cmd)
+	case "approve", "reject":
+		return settleApproval(ctx, cmd)
 	case "log":
 		return showLog(ctx, cmd)
 	case "install":
@@ -414,13 +416,16 @@ func watch(ctx context.Context, cmd cli.Command, cfg *db.Config, leads bool, to 
 // hands the newest event to use while the station still runs.
 func observe(ctx context.Context, cmd cli.Command, cfg *db.Config, enough func(control.Event) bool,
 	use func(context.Context, *loop.Runner, control.Event) error) error {
-	ctx, cancel := context.WithTimeout(ctx, observeLimit)
-	defer cancel()
+	limit := time.NewTimer(observeLimit) // of looking; a person who is asked may take longer
+	defer limit.Stop()
 	return watch(ctx, cmd, cfg, false, func(ctx context.Context, r *loop.Runner, events <-chan control.Event) error {
 		for {
 			select {
 			case <-ctx.Done():
 				return context.Cause(ctx)
+			case <-limit.C:
+				return &control.Fault{Kind: control.FaultNoConnection, What: "the database gave no reading within " + observeLimit.String(),
+					Hint: "shardpilot doctor tells what is in the way"}
 			case e := <-events:
 				if e.Err != nil && e.Err.Fatal {
 					return &control.Fault{Kind: control.FaultNoConnection, What: e.Err.What, Hint: e.Err.Hint}
@@ -434,7 +439,7 @@ func observe(ctx context.Context, cmd cli.Command, cfg *db.Config, enough func(c
 }
 
 // observeLimit bounds a command that looks before it speaks.
-const observeLimit = 20 * time.Second
+const observeLimit = time.Minute
 
 // show prints what queues are at after a look of a few seconds.
 func show(ctx context.Context, cmd cli.Command) error {
@@ -500,8 +505,64 @@ func noQueue(name string) error {
 		Hint: "shardpilot show lists them; names are the physical ones of Awa's tables"}
 }
 
-// set changes what the controller may do with a queue.
+// set changes what the controller may do with a queue, or its count.
 func set(ctx context.Context, cmd cli.Command) error {
+	atOnce := func(control.Decision, int) bool { return true }
+	return byHand(ctx, cmd, atOnce, func(ctx context.Context, r *loop.Runner, e control.Event, now control.Decision) error {
+		if err := cmd.Agree(cmd.Act.Consequences(place(e), now.From)); err != nil {
+			return err
+		}
+		who, host := whoWeAre()
+		for _, c := range cmd.Act.Commands(who, host) {
+			if c.Verb == control.VerbOverride && cmd.Act.Manual == now.From {
+				continue // manual at the count it has
+			}
+			c.From = now.From
+			if err := carryOut(ctx, r, c, cmd.JSON); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// settleApproval approves or rejects the pending step. An approval is checked
+// against what the queue does now, so it looks for a few seconds first.
+func settleApproval(ctx context.Context, cmd cli.Command) error {
+	verb, enough := control.Verb(cmd.Name), func(control.Decision, int) bool { return true }
+	if verb == control.VerbApprove && !cmd.Act.Force {
+		enough = canJudge
+		fmt.Fprintf(os.Stderr, "looking at %s for %d s, to see whether the evidence still holds\n", tui.Safe(cmd.Act.Queue), approveLooks)
+	}
+	return byHand(ctx, cmd, enough, func(ctx context.Context, r *loop.Runner, e control.Event, now control.Decision) error {
+		if now.Step == nil {
+			return &control.Fault{Kind: control.FaultRefused, What: "no step of this queue is pending", Hint: "shardpilot show tells where it stands"}
+		}
+		if err := cmd.Agree(cli.StepWords(string(verb), place(e), *now.Step, e.Snapshot.At)); err != nil {
+			return err
+		}
+		who, host := whoWeAre()
+		return carryOut(ctx, r, control.Command{Verb: verb, Queue: cmd.Act.Queue, Actor: who, Host: host, Why: cmd.Act.Why,
+			Force: cmd.Act.Force, Expect: now.Step.Generation, From: now.From}, cmd.JSON)
+	})
+}
+
+// approveLooks is how many seconds an approval looks at a queue before it asks.
+// A step that is approved on too little evidence would be superseded, and used
+// up, for no fault of its own.
+const approveLooks = 12
+
+// canJudge says whether this process has seen enough of a queue to tell
+// whether a pending step still holds, or that there is none.
+func canJudge(d control.Decision, looks int) bool {
+	few := slices.ContainsFunc(d.Blockers, func(b control.Blocker) bool { return b.Rule == control.ReasonFewSamples })
+	return looks >= approveLooks && !few || d.Step == nil && looks > 3
+}
+
+// byHand looks at a queue until it was seen often enough, and lets a person
+// act on what it is at.
+func byHand(ctx context.Context, cmd cli.Command, enough func(d control.Decision, looks int) bool,
+	do func(context.Context, *loop.Runner, control.Event, control.Decision) error) error {
 	cfg, err := connector(ctx, cmd.Conn, slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err
@@ -509,28 +570,23 @@ func set(ctx context.Context, cmd cli.Command) error {
 	if err := wantsMemory(ctx, cfg); err != nil {
 		return err
 	}
-	return observe(ctx, cmd, cfg, func(control.Event) bool { return true },
-		func(ctx context.Context, r *loop.Runner, e control.Event) error {
-			i := slices.IndexFunc(e.Snapshot.Readings, func(r control.Reading) bool { return r.Queue == cmd.Act.Queue })
-			if i < 0 {
-				return noQueue(cmd.Act.Queue)
-			}
-			d := e.Snapshot.Database
-			place := fmt.Sprintf("%s:%d/%s", d.Host, d.Port, d.Name)
-			if err := cmd.Agree(cmd.Act.Consequences(place, e.Snapshot.Readings[i].Shards)); err != nil {
-				return err
-			}
-			who, host := whoWeAre()
-			for _, c := range cmd.Act.Commands(who, host) {
-				if c.Verb == control.VerbOverride && c.To == e.Snapshot.Readings[i].Shards {
-					continue
-				}
-				if err := carryOut(ctx, r, c, cmd.JSON); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+	looks := 0
+	return observe(ctx, cmd, cfg, func(e control.Event) bool {
+		looks++
+		i := slices.IndexFunc(e.Decisions, func(d control.Decision) bool { return d.Queue == cmd.Act.Queue })
+		return e.Memory == inDatabase && (i < 0 || enough(e.Decisions[i], looks))
+	}, func(ctx context.Context, r *loop.Runner, e control.Event) error {
+		i := slices.IndexFunc(e.Decisions, func(d control.Decision) bool { return d.Queue == cmd.Act.Queue })
+		if i < 0 {
+			return noQueue(cmd.Act.Queue)
+		}
+		return do(ctx, r, e, e.Decisions[i])
+	})
+}
+
+func place(e control.Event) string {
+	d := e.Snapshot.Database
+	return fmt.Sprintf("%s:%d/%s", d.Host, d.Port, d.Name)
 }
 
 // carryOut gives one command to the runner and says what came of it.

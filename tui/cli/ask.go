@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"shardpilot/control"
 )
@@ -43,6 +44,10 @@ func (a Act) Commands(who, host string) []control.Command {
 		return append(list, one(control.VerbOverride, func(c *control.Command) { c.To, c.Accept = a.Manual, true })...)
 	case a.Pin > 0:
 		return one(control.VerbPin, func(c *control.Command) { c.To, c.For, c.Accept = a.Pin, a.For, true })
+	case a.Override > 0:
+		return one(control.VerbOverride, func(c *control.Command) { c.To, c.Accept = a.Override, true })
+	case a.Undo:
+		return one(control.VerbUndo, func(c *control.Command) { c.Accept = true })
 	case a.Unpin:
 		return one(control.VerbUnpin, func(*control.Command) {})
 	case a.Resume:
@@ -68,6 +73,10 @@ func (a Act) Consequences(place string, now int) string {
 			until = "for " + a.For.String()
 		}
 		fmt.Fprintf(&b, "  pinned to %s %s.\n", shards(a.Pin), until)
+	case a.Override > 0:
+		fmt.Fprintf(&b, "  %s from now on; the mode stays, and automatic steps may follow later.\n", shards(a.Override))
+	case a.Undo:
+		b.WriteString("  back to the count before the last change.\n")
 	case a.Unpin:
 		b.WriteString("  no longer pinned; automatic steps may follow where the mode allows them.\n")
 	case a.Resume:
@@ -75,7 +84,7 @@ func (a Act) Consequences(place string, now int) string {
 	default:
 		b.WriteString("  steps are paused until resumed.\n")
 	}
-	if most := max(a.Max, a.Manual, a.Pin); most > 1 && most != now {
+	if most := max(a.Max, a.Manual, a.Pin, a.Override); most > 1 && most != now {
 		b.WriteString(Price(most))
 	}
 	return strings.TrimRight(b.String(), "\n")
@@ -108,4 +117,15 @@ func shards(n int) string {
 		return "1 shard"
 	}
 	return fmt.Sprintf("%d shards", n)
+}
+
+// StepWords says what approving or rejecting a pending step means, before
+// anybody is asked.
+func StepWords(verb, place string, p control.Pending, now time.Time) string {
+	words := fmt.Sprintf("%s on %s: %s %s -> %s\n  %s\n  proposed %s, ends %s", Safe(p.Queue), Safe(place), verb,
+		shards(p.From), shards(p.To), Safe(p.Detail), ago(p.At, now), ago(p.Until, now))
+	if verb == "approve" && p.To > p.From {
+		words += "\n" + strings.TrimRight(Price(p.To), "\n")
+	}
+	return words
 }

@@ -32,6 +32,10 @@ func check(c Command, set *pflag.FlagSet) error {
 		return checkDemo(c.Demo, set)
 	case "set":
 		return checkSet(c.Act, set)
+	case "approve", "reject":
+		if c.Act.Queue == "" {
+			return usageOf(c.Name, "%s needs --queue", c.Name)
+		}
 	case "log":
 		if c.Act.Limit < 1 || c.Act.Limit > 10000 {
 			return usageOf("log", "--limit must be 1 to 10000, got %d", c.Act.Limit)
@@ -50,7 +54,7 @@ func check(c Command, set *pflag.FlagSet) error {
 // checkSet wants one thing done, and every number in its range.
 func checkSet(a Act, set *pflag.FlagSet) error {
 	var asked []string
-	for _, name := range []string{"auto", "manual", "pin", "unpin", "pause-up", "pause-down", "resume"} {
+	for _, name := range []string{"auto", "manual", "pin", "unpin", "override", "undo", "pause-up", "pause-down", "resume"} {
 		if set.Changed(name) {
 			asked = append(asked, "--"+name)
 		}
@@ -60,7 +64,7 @@ func checkSet(a Act, set *pflag.FlagSet) error {
 	case a.Queue == "":
 		return usageOf("set", "set needs --queue")
 	case len(asked) == 0:
-		return usageOf("set", "set needs to know what: --auto, --manual, --pin, --unpin, --pause-up, --pause-down or --resume")
+		return usageOf("set", "set needs to know what: --auto, --manual, --pin, --unpin, --override, --undo, --pause-up, --pause-down or --resume")
 	case len(asked) > 1 && !both:
 		return usageOf("set", "%s exclude each other", strings.Join(asked, " and "))
 	case a.Auto && !set.Changed("max"):
@@ -69,6 +73,8 @@ func checkSet(a Act, set *pflag.FlagSet) error {
 		return usageOf("set", "--max, --enforced and --shadow go with --auto")
 	case a.Auto && (a.Max < control.MinMax || a.Max > control.MaxMax):
 		return usageOf("set", "--max must be %d to %d, got %d", control.MinMax, control.MaxMax, a.Max)
+	case set.Changed("override") && (a.Override < control.MinShards || a.Override > control.MaxShards):
+		return usageOf("set", "--override must be %d to %d, got %d", control.MinShards, control.MaxShards, a.Override)
 	case set.Changed("manual") && (a.Manual < control.MinShards || a.Manual > control.MaxShards):
 		return usageOf("set", "--manual must be %d to %d, got %d", control.MinShards, control.MaxShards, a.Manual)
 	case a.Enforced && a.Shadow:

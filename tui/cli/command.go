@@ -74,6 +74,8 @@ type Act struct {
 	Manual    int // shard count, 0 when not given
 	Pin       int // shard count, 0 when not given
 	Unpin     bool
+	Override  int // shard count, 0 when not given
+	Undo      bool
 	For       time.Duration // of a pin, 0 for ever
 	PauseUp   bool
 	PauseDown bool

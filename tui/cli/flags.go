@@ -55,6 +55,8 @@ func setFlags(f *pflag.FlagSet, c *Command) {
 	f.IntVar(&c.Act.Pin, "pin", 0, "keep the queue at this count, 1 to 64")
 	f.DurationVar(&c.Act.For, "for", 0, "with --pin: how long (until unpinned)")
 	f.BoolVar(&c.Act.Unpin, "unpin", false, "end the pin")
+	f.IntVar(&c.Act.Override, "override", 0, "set this count now, 1 to 64; the mode stays")
+	f.BoolVar(&c.Act.Undo, "undo", false, "take the last change back")
 	f.BoolVar(&c.Act.PauseUp, "pause-up", false, "take no steps up")
 	f.BoolVar(&c.Act.PauseDown, "pause-down", false, "take no steps down")
 	f.BoolVar(&c.Act.Resume, "resume", false, "end pauses, and being held as oscillating")

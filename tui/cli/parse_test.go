@@ -79,6 +79,10 @@ func TestBadArgumentsAreUsageFaultsThatNameTheFlag(t *testing.T) {
 		{"set --queue q --pin 4 --for tomorrow", "tomorrow"},
 		{"set --queue q --pin 4 --for -2h", "--for"},
 		{"set --queue q --unpin --for 2h", "--for"},
+		{"set --queue q --override 65", "--override"},
+		{"set --queue q --override 2 --undo", "--override and --undo"},
+		{"approve", "--queue"},
+		{"reject --why x", "--queue"},
 		{"log --limit 0", "--limit"},
 		{"log --since -1h", "--since"},
 		{"grants --level admin", "--level"},
@@ -123,7 +127,7 @@ func TestHelpListsEveryCommandAndEveryFlag(t *testing.T) {
 				t.Errorf("help of %s lacks %s", spec.name, must)
 			}
 		}
-		if _, err := Parse(strings.Fields(strings.TrimPrefix(spec.example, "shardpilot "))); err != nil {
+		if _, err := Parse(strings.Fields(strings.ReplaceAll(strings.TrimPrefix(spec.example, "shardpilot "), "\"deploy at noon\"", "noon"))); err != nil {
 			t.Errorf("the example of %s does not parse: %v", spec.name, err)
 		}
 	}

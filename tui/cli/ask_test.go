@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"shardpilot/control"
+)
+
+func TestOnlyAPlainYesIsYes(t *testing.T) {
+	for input, want := range map[string]bool{"y\n": true, "YES\n": true, "yes": true, "\n": false, "": false, "n\n": false, "yess\n": false, "y y\n": false, "\x1b[A\n": false} {
+		var out bytes.Buffer
+		got, err := Ask(strings.NewReader(input), &out, "Do it?")
+		if err != nil || got != want {
+			t.Errorf("%q: got %t, %v", input, got, err)
+		}
+		if !strings.Contains(out.String(), "Do it?") || !strings.Contains(out.String(), "[y/N]") {
+			t.Errorf("the question does not show its default: %q", out.String())
+		}
+	}
+}
+
+func TestFlagsOfSetBecomeTheirCommands(t *testing.T) {
+	for args, want := range map[string][]control.Verb{
+		"--auto --max 4":          {control.VerbAuto},
+		"--manual 2":              {control.VerbManual, control.VerbOverride},
+		"--pin 2 --for 2h":        {control.VerbPin},
+		"--unpin":                 {control.VerbUnpin},
+		"--override 8":            {control.VerbOverride},
+		"--undo":                  {control.VerbUndo},
+		"--pause-up":              {control.VerbPause},
+		"--pause-up --pause-down": {control.VerbPause},
+		"--resume":                {control.VerbResume},
+	} {
+		c, err := Parse(append([]string{"set", "--queue", "q", "--why", "because"}, strings.Fields(args)...))
+		if err != nil {
+			t.Errorf("%s: %v", args, err)
+			continue
+		}
+		list := c.Act.Commands("ada", "bastion")
+		var got []control.Verb
+		for _, one := range list {
+			got = append(got, one.Verb)
+			if one.Queue != "q" || one.By() != "ada@bastion" || one.Why != "because" {
+				t.Errorf("%s: a command lost who, where or why: %+v", args, one)
+			}
+		}
+		if len(got) != len(want) || got[0] != want[0] {
+			t.Errorf("%s: got %v, want %v", args, got, want)
+		}
+	}
+}
+
+func TestConsequencesNameTheOrderingContractBeforeAnybodyAgrees(t *testing.T) {
+	words := Act{Queue: "orders\x1b[2J", Auto: true, Max: 16}.Consequences("db:5432/app", 1)
+	for _, must := range []string{"db:5432/app", "partitioned FIFO", "for ever", "deadlock", "restart", "rarely worth it", "shadow"} {
+		if !strings.Contains(words, must) {
+			t.Errorf("the consequences do not mention %q:\n%s", must, words)
+		}
+	}
+	if strings.Contains(words, "\x1b") {
+		t.Errorf("a control byte of the queue's name got through: %q", words)
+	}
+	if words := (Act{Queue: "q", Pin: 1}).Consequences("db", 4); strings.Contains(words, "partitioned FIFO") {
+		t.Errorf("one shard has no such price:\n%s", words)
+	}
+}
