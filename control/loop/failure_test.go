@@ -55,7 +55,7 @@ func TestAFailedGateIsLoggedAndTriedAgainLater(t *testing.T) {
 		}
 		d.set(func() { d.gate = nil })
 		pass(3 * time.Minute)
-		if d.shards["orders"] < 2 {
+		if d.count("orders") < 2 {
 			t.Error("the gate works again, and nothing was written")
 		}
 	})
@@ -71,8 +71,8 @@ func TestFailedReadsBackOffTellAndFreeze(t *testing.T) {
 		if e.Err == nil || e.Err.What == "" || e.Err.RetryIn > longestRetry || e.At.Sub(e.Err.Since) < 4*time.Minute {
 			t.Errorf("the event says %+v", e.Err)
 		}
-		if d.reads < 8 || d.reads > 20 {
-			t.Errorf("%d reads in five minutes without an answer, want a pause that grows to %v", d.reads, longestRetry)
+		if d.looks() < 8 || d.looks() > 20 {
+			t.Errorf("%d reads in five minutes without an answer, want a pause that grows to %v", d.looks(), longestRetry)
 		}
 		if got := decision(t, r, "orders"); got.Reason != control.ReasonStale {
 			t.Errorf("the newest reading is old, and the reason is %s", got.Reason)
@@ -151,8 +151,8 @@ func TestAStandbyIsWatchedAndNothingIsWritten(t *testing.T) {
 	}
 	play(t, c, func(t *testing.T, r *Runner) {
 		pass(20 * time.Minute)
-		if got := decision(t, r, "orders"); got.Reason != control.ReasonStandby || len(d.saves) != 0 || len(d.applied) != 0 {
-			t.Errorf("on a standby: %s, %d saves, %d steps", got.Reason, len(d.saves), len(d.applied))
+		if got := decision(t, r, "orders"); got.Reason != control.ReasonStandby || d.saved() != 0 || len(d.steps()) != 0 {
+			t.Errorf("on a standby: %s, %d saves, %d steps", got.Reason, d.saved(), len(d.steps()))
 		}
 	})
 }
@@ -169,8 +169,8 @@ func TestALostAnswerIsLearnedFromTheLog(t *testing.T) {
 	})
 	play(t, c, func(t *testing.T, r *Runner) {
 		pass(14 * time.Minute)
-		if len(d.applied) != 1 || d.shards["orders"] != 2 || len(d.kinds(control.LogAdopted)) != 0 {
-			t.Errorf("%d steps, count %d, adopted %v; want the one step known as ours", len(d.applied), d.shards["orders"], d.kinds(control.LogAdopted))
+		if len(d.steps()) != 1 || d.count("orders") != 2 || len(d.kinds(control.LogAdopted)) != 0 {
+			t.Errorf("%d steps, count %d, adopted %v; want the one step known as ours", len(d.steps()), d.count("orders"), d.kinds(control.LogAdopted))
 		}
 		if got := decision(t, r, "orders"); got.Reason != control.ReasonAtMax {
 			t.Errorf("afterwards: %s (%s)", got.Reason, got.Detail)
@@ -182,4 +182,40 @@ type gateFunc func(context.Context, control.Step) (control.Change, error)
 
 func (f gateFunc) Apply(ctx context.Context, s control.Step) (control.Change, error) {
 	return f(ctx, s)
+}
+
+func TestOnlyTheServersClockCounts(t *testing.T) {
+	for _, skew := range []time.Duration{10 * time.Minute, -10 * time.Minute} {
+		t.Run(skew.String(), func(t *testing.T) {
+			d := newDatabase()
+			d.skew = skew
+			d.allow(control.QueuePolicy{Queue: "orders", Enforced: true, Max: 2})
+			synctest.Test(t, func(t *testing.T) {
+				stop := start(t, d.config(), func(r *Runner) {
+					pass(9 * time.Minute)
+					if got := decision(t, r, "orders"); got.Reason != control.ReasonWarmUp || len(d.steps()) != 0 {
+						t.Errorf("nine minutes after the start: %s, %d steps", got.Reason, len(d.steps()))
+					}
+					pass(90 * time.Second)
+					if len(d.steps()) != 1 {
+						t.Errorf("%d steps after the warm-up, want one", len(d.steps()))
+					}
+				})
+				if err := stop(); err != nil {
+					t.Fatal(err)
+				}
+				d.set(func() { d.crowd["orders"] = 0 })
+				stop = start(t, d.config(), func(*Runner) {
+					pass(110 * time.Minute)
+					if d.count("orders") != 2 {
+						t.Error("a step back within two hours: the log was read on the wrong clock")
+					}
+					pass(15 * time.Minute)
+				})
+				if err := stop(); err != nil || d.count("orders") != 1 {
+					t.Errorf("%v; after two hours: %d shards", err, d.count("orders"))
+				}
+			})
+		})
+	}
 }

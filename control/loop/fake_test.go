@@ -29,6 +29,7 @@ type database struct {
 	saves   []Batch
 	lead    control.Leadership
 	panics  bool
+	skew    time.Duration // the server's clock is so far ahead
 }
 
 func newDatabase() *database {
@@ -54,9 +55,9 @@ func (d *database) Read(context.Context) (control.Snapshot, error) {
 	if d.broken != nil {
 		return control.Snapshot{}, d.broken
 	}
-	now := time.Now()
+	now := time.Now().Add(d.skew)
 	s := control.Snapshot{
-		At: now, Database: control.Database{Host: "db", StartedAt: now.Add(-time.Hour).Truncate(100 * time.Hour)},
+		At: now, ClockSkew: d.skew, Database: control.Database{Host: "db", StartedAt: now.Add(-time.Hour).Truncate(100 * time.Hour)},
 		Awa: control.Installation{State: control.AwaActive, MayWatch: true, MayWrite: true},
 	}
 	for _, q := range slices.Sorted(maps.Keys(d.shards)) {
@@ -115,7 +116,7 @@ func (d *database) Apply(ctx context.Context, s control.Step) (control.Change, e
 	}
 	d.applied = append(d.applied, s)
 	e := s.Entry
-	e.At, e.Outcome = time.Now(), control.OutcomeApplied
+	e.At, e.Outcome = time.Now().Add(d.skew), control.OutcomeApplied
 	b := Batch{}
 	switch {
 	case !s.Hand && s.Mode != control.ModeEnforced:
@@ -142,6 +143,32 @@ func (d *database) Leadership() control.Leadership {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.lead
+}
+
+// What the runner's goroutines did, read beside them.
+
+func (d *database) steps() []control.Step {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.applied)
+}
+
+func (d *database) count(queue string) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.shards[queue]
+}
+
+func (d *database) looks() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.reads
+}
+
+func (d *database) saved() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.saves)
 }
 
 func (d *database) kinds(kind control.LogKind) (list []control.LogEntry) {

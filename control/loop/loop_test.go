@@ -26,8 +26,8 @@ func TestEnforcedQueueGrowsThroughTheGateAndIsVerified(t *testing.T) {
 			t.Errorf("a new leader warms up, got %s: %s", got.Reason, got.Detail)
 		}
 		pass(15 * time.Minute)
-		if d.shards["orders"] != 8 || len(d.applied) != 3 {
-			t.Errorf("sixteen producers ended on %d shards after %d steps, want 8 after 3", d.shards["orders"], len(d.applied))
+		if d.count("orders") != 8 || len(d.steps()) != 3 {
+			t.Errorf("sixteen producers ended on %d shards after %d steps, want 8 after 3", d.count("orders"), len(d.steps()))
 		}
 		changes, verdicts := 0, 0
 		for len(events) > 0 {
@@ -55,8 +55,8 @@ func TestShadowNeverReachesTheGate(t *testing.T) {
 			config.Process = c.process
 			play(t, config, func(t *testing.T, r *Runner) {
 				pass(3 * time.Hour)
-				if len(d.applied) != 0 || d.shards["orders"] != 1 {
-					t.Errorf("%d steps reached the gate, the count is %d", len(d.applied), d.shards["orders"])
+				if len(d.steps()) != 0 || d.count("orders") != 1 {
+					t.Errorf("%d steps reached the gate, the count is %d", len(d.steps()), d.count("orders"))
 				}
 				if got := decision(t, r, "orders"); !got.Pending || got.Step == nil || got.To != 2 {
 					t.Errorf("three hours of crowd left no proposal: %+v", got)
@@ -88,10 +88,10 @@ func TestApprovalTakesTheStepOnceAndTheLoserIsToldWho(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		if len(d.applied) != 1 || d.shards["orders"] != 2 {
-			t.Fatalf("%d effects, count %d; want one, and 2", len(d.applied), d.shards["orders"])
+		if len(d.steps()) != 1 || d.count("orders") != 2 {
+			t.Fatalf("%d effects, count %d; want one, and 2", len(d.steps()), d.count("orders"))
 		}
-		winner, loser := d.applied[0].Actor, results[0]
+		winner, loser := d.steps()[0].Actor, results[0]
 		if loser == nil {
 			loser = results[1]
 		}
@@ -106,8 +106,8 @@ func TestASlowReceiverDropsEventsAndStallsNothing(t *testing.T) {
 	play(t, d.config(), func(t *testing.T, r *Runner) {
 		events, _ := r.Subscribe(1)
 		pass(time.Minute)
-		if d.reads < 55 {
-			t.Errorf("%d reads in a minute: the receiver stalled them", d.reads)
+		if d.looks() < 55 {
+			t.Errorf("%d reads in a minute: the receiver stalled them", d.looks())
 		}
 		<-events
 		pass(2 * time.Second)
@@ -187,8 +187,8 @@ func TestAFollowerWritesNothingAndKnowsWhatTheLeaderDid(t *testing.T) {
 			}
 			pass(10 * time.Second)
 		})
-		if d.shards["orders"] != 4 {
-			t.Errorf("pinned to 4, and the count is %d", d.shards["orders"])
+		if d.count("orders") != 4 {
+			t.Errorf("pinned to 4, and the count is %d", d.count("orders"))
 		}
 		if err := errors.Join(stop(), stop2()); err != nil {
 			t.Error(err)
@@ -220,8 +220,8 @@ func TestANewProcessKnowsCooldownsAndWarmsUp(t *testing.T) {
 	d.allow(control.QueuePolicy{Queue: "orders", Enforced: true, Max: 2})
 	synctest.Test(t, func(t *testing.T) {
 		stop := start(t, d.config(), func(*Runner) { pass(12 * time.Minute) })
-		if err := stop(); err != nil || d.shards["orders"] != 2 {
-			t.Fatalf("%v, %d shards", err, d.shards["orders"])
+		if err := stop(); err != nil || d.count("orders") != 2 {
+			t.Fatalf("%v, %d shards", err, d.count("orders"))
 		}
 		d.set(func() { d.crowd["orders"] = 0; d.lead.Epoch++ })
 		stop = start(t, d.config(), func(r *Runner) {
@@ -232,8 +232,8 @@ func TestANewProcessKnowsCooldownsAndWarmsUp(t *testing.T) {
 			}
 			pass(80 * time.Minute)
 		})
-		if err := stop(); err != nil || d.shards["orders"] != 1 {
-			t.Errorf("%v; two hours later: %d shards, want 1", err, d.shards["orders"])
+		if err := stop(); err != nil || d.count("orders") != 1 {
+			t.Errorf("%v; two hours later: %d shards, want 1", err, d.count("orders"))
 		}
 	})
 }
@@ -271,6 +271,33 @@ func TestAtMostOneChangeIsInFlight(t *testing.T) {
 			if gap := changes[i+1].At.Sub(changes[i].At); gap < d.slow {
 				t.Errorf("two changes %v apart, while each takes %v", gap, d.slow)
 			}
+		}
+	})
+}
+
+func TestTheFirstEventKnowsTheLog(t *testing.T) {
+	d := newDatabase()
+	d.allow(control.QueuePolicy{Queue: "orders"})
+	d.memory.pending["orders"] = control.Pending{Queue: "orders", From: 1, To: 2, Generation: 7, Until: time.Now().Add(time.Hour * 1e6)}
+	play(t, d.config(), func(t *testing.T, r *Runner) {
+		events, _ := r.Subscribe(1)
+		e := <-events
+		if len(e.Decisions) != 1 || e.Decisions[0].Mode != control.ModeShadow || e.Decisions[0].Step == nil || e.Memory != "database" {
+			t.Errorf("the first event says %+v", e)
+		}
+		if _, err := r.Do(context.Background(), control.Command{Verb: control.VerbReject, Queue: "orders", Actor: "ann", Expect: 7}); err != nil {
+			t.Errorf("a command after the first event: %v", err)
+		}
+	})
+}
+
+func TestTheFirstEventComesWithoutALogToo(t *testing.T) {
+	d := newDatabase()
+	d.down = errDown
+	play(t, d.config(), func(t *testing.T, r *Runner) {
+		pass(3 * time.Second)
+		if e, ok := r.Newest(); !ok || e.Snapshot == nil || !strings.Contains(e.Memory, "connection refused") {
+			t.Errorf("with the store down from the start: %v, %+v", ok, e)
 		}
 	})
 }

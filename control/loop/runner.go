@@ -76,6 +76,7 @@ type Runner struct {
 
 	reads      chan readResult
 	reading    bool
+	held       *readResult // the first read, until the log is there
 	failures   int
 	failedAt   time.Time
 	retryAt    time.Time
@@ -138,8 +139,6 @@ func (r *Runner) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer r.stop(cancel)
 	tick := r.c.Tick
-	r.wantLoad = true
-	r.dispatch(ctx)
 	for r.fatal == nil {
 		select {
 		case <-ctx.Done():
@@ -155,6 +154,10 @@ func (r *Runner) Run(ctx context.Context) error {
 			r.take(ctx, got)
 		case done := <-r.errands:
 			r.finish(done)
+			if held := r.held; held != nil {
+				r.held = nil
+				r.take(ctx, *held)
+			}
 			r.dispatch(ctx)
 		case a := <-r.asks:
 			r.asked = append(r.asked, a)

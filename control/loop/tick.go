@@ -49,7 +49,13 @@ func (r *Runner) take(ctx context.Context, got readResult) {
 	if r.fatal = got.fatal; r.fatal != nil || ctx.Err() != nil {
 		return
 	}
-	r.follow()
+	if got.err == nil && !r.loaded && r.storeSince.IsZero() {
+		// The log waits for the first read, since it is kept on the server's
+		// clock; the first round waits for the log, or it would know nothing.
+		r.skew, r.held, r.wantLoad = got.snapshot.ClockSkew, &got, true
+		r.dispatch(ctx)
+		return
+	}
 	event := control.Event{}
 	if got.err != nil {
 		event.Err = r.failure(got.err)
@@ -60,9 +66,11 @@ func (r *Runner) take(ctx context.Context, got readResult) {
 		r.skew = got.snapshot.ClockSkew
 		r.see(got.snapshot)
 		event.Snapshot = r.snapshot
+		r.wantLoad = r.wantLoad || !r.loaded
 	}
+	r.follow()
 	r.decide()
-	if due := r.c.Now().Sub(r.loadTried) >= r.c.Reload; due && !r.alone {
+	if due := r.c.Now().Sub(r.loadTried) >= r.c.Reload; due && r.loaded && !r.alone {
 		r.wantLoad = true
 	}
 	r.collect(ctx)
@@ -70,15 +78,12 @@ func (r *Runner) take(ctx context.Context, got readResult) {
 }
 
 func (r *Runner) follow() {
-	if r.alone {
+	if r.alone || r.world.ReadAt.IsZero() {
 		return
 	}
 	l := control.Leadership{Refused: "this process does not take part in leading"}
 	if r.c.Leader != nil {
 		l = r.c.Leader.Leadership()
-	}
-	if r.world.Now.IsZero() {
-		r.world.Now = r.serverNow()
 	}
 	r.world = r.world.Follow(r.c.Policy, l)
 }
