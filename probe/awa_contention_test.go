@@ -84,7 +84,7 @@ func compare(t *testing.T, p *Probe, e engine, crowd load, queue string, shards 
 	var seen measured
 	seen.shards = map[int]bool{}
 	samples, span := 0, 0.0
-	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); time.Sleep(250 * time.Millisecond) {
+	for end := time.Now().Add(2500 * time.Millisecond); time.Now().Before(end); time.Sleep(250 * time.Millisecond) {
 		r := of(read(t, p), queue)
 		samples += r.Samples
 		seen.waiters += r.WaitSum

@@ -40,10 +40,12 @@ func venv(t testing.TB) string {
 
 // templates are databases with Awa migrated and not yet activated, one a
 // server, since migrating takes seconds. They go with their servers.
-var templates = struct {
+var templates sync.Map // major version → *template
+
+type template struct {
 	sync.Mutex
-	made map[string]bool
-}{made: map[string]bool{}}
+	made bool
+}
 
 const templateName = "awa_template"
 
@@ -51,17 +53,19 @@ const templateName = "awa_template"
 func migrated(t testing.TB, d *pgtest.DB) {
 	t.Helper()
 	dir := venv(t)
-	templates.Lock()
-	defer templates.Unlock()
+	kept, _ := templates.LoadOrStore(d.Version, &template{})
+	template := kept.(*template)
+	template.Lock()
+	defer template.Unlock()
 	admin := d.ConnectAs(t, d.Server.URL("postgres"))
-	if !templates.made[d.Version] {
+	if !template.made {
 		exec(t, admin, `CREATE DATABASE `+templateName+` TEMPLATE template0 ENCODING 'UTF8'`)
 		migrate := osexec.CommandContext(ctxOf(t), filepath.Join(dir, "bin", "awa"), "migrate")
-		migrate.Env = append(os.Environ(), "DATABASE_URL="+d.Server.URL(templateName), "RUST_LOG=warn")
+		migrate.Env = append(os.Environ(), "DATABASE_URL="+d.Server.URL(templateName), "RUST_LOG=error")
 		if out, err := migrate.CombinedOutput(); err != nil {
 			t.Fatalf("awa migrate: %v\n%s", err, out)
 		}
-		templates.made[d.Version] = true
+		template.made = true
 	}
 	exec(t, admin, `DROP DATABASE `+pgx.Identifier{d.Name}.Sanitize()+` WITH (FORCE)`)
 	exec(t, admin, `CREATE DATABASE `+pgx.Identifier{d.Name}.Sanitize()+` TEMPLATE `+templateName)

@@ -71,7 +71,7 @@ async def work(url, queue, most):
         await asyncio.wait_for(enough.wait(), 40)
         await asyncio.sleep(0.2)  # completions go out in batches
     finally:
-        await client.shutdown(timeout_ms=500)
+        await client.shutdown(timeout_ms=200)
         await client.close()
     return done
 
