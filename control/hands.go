@@ -88,6 +88,10 @@ func pin(p Policy, in Input, c Command) (Effects, Result, error) {
 		return Effects{}, res, err
 	}
 	q := in.Queue
+	if q.Auto && to > q.Max && !c.Force {
+		return Effects{}, res, refused(fmt.Sprintf("the most this queue may have is %d, not %d", q.Max, to),
+			"Raise its maximum first, or pin it with force")
+	}
 	set := &Pin{Shards: to, By: c.By(), Why: c.Why}
 	if c.For > 0 {
 		set.Until = in.World.Now.Add(c.For)
@@ -151,6 +155,10 @@ func settings(in Input, c Command) (Effects, Result, error) {
 		q.Auto, q.Enforced = true, c.Enforced
 		if c.Max != 0 {
 			q.Max = c.Max
+		}
+		if n := in.Signal.Shards; n > q.Max && q.Max >= MinMax {
+			return Effects{}, Result{Policy: in.Queue}, refused(fmt.Sprintf("the queue has %d shards now, more than a maximum of %d", n, q.Max),
+				"Choose a higher maximum, or lower the count by hand first")
 		}
 		if c.Accept && !q.Accepted() {
 			q.AcceptedBy, q.AcceptedAt = c.By(), now

@@ -38,10 +38,15 @@ func TestWhatAHandMayNotDo(t *testing.T) {
 		"unpin what is not":     {nil, Command{Verb: VerbUnpin}, 3, "not pinned"},
 		"pin for minus an hour": {nil, Command{Verb: VerbPin, For: -time.Hour}, 2, "cannot last"},
 		"auto without max":      {func(s *stage) { s.queue.Max = 0 }, Command{Verb: VerbAuto}, 2, "max is 0"},
+		"pin past the maximum":  {func(s *stage) { s.queue.Auto, s.queue.Max = true, 2 }, Command{Verb: VerbPin, To: 4}, 3, "most this queue may have is 2"},
+		"auto below the count":  {nil, Command{Verb: VerbAuto, Max: 2}, 3, "has 4 shards now"},
 		"something else":        {nil, Command{Verb: "sing"}, 2, "no such command"},
 	} {
 		s := newStage()
 		s.queue.Enforced = false
+		if name == "auto below the count" {
+			s.shards = 4
+		}
 		_ = s.do([]string{"run", "5s", "crowd=16"})
 		if c.prepare != nil {
 			c.prepare(s)
