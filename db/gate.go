@@ -42,6 +42,9 @@ type Gate struct {
 	cfg  *Config
 	lead loop.Leader
 	opts GateOptions
+	// doubt bounds the search for what came of a commit. It is longer than a
+	// transaction without a client may last.
+	doubt time.Duration
 
 	mu   sync.Mutex // one step at a time
 	conn *pgx.Conn
@@ -70,7 +73,7 @@ func NewGate(cfg *Config, lead loop.Leader, o GateOptions) *Gate {
 	if o.Policy.DatabaseChanges == 0 || o.Policy.DatabaseSpan == 0 {
 		o.Policy.DatabaseChanges, o.Policy.DatabaseSpan = d.DatabaseChanges, d.DatabaseSpan
 	}
-	return &Gate{cfg: cfg, lead: lead, opts: o}
+	return &Gate{cfg: cfg, lead: lead, opts: o, doubt: 20 * time.Second}
 }
 
 // Close closes the connection, if there is one.

@@ -148,14 +148,10 @@ func answered(err error) bool {
 	return errors.Is(err, pgx.ErrTxCommitRollback) || isServer(err)
 }
 
-// doubtLimit bounds the search for what came of a commit. It is longer than a
-// transaction without a client may last.
-const doubtLimit = 20 * time.Second
-
 // lookUp finds out whether an entry was committed. It answers only when the
 // transaction that wrote it is over.
 func (g *Gate) lookUp(ctx context.Context, e control.LogEntry) (there bool, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), doubtLimit)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.doubt)
 	defer cancel()
 	b := gateBounds
 	b.Lock, b.Statement = gateBounds.Idle+3*time.Second, gateBounds.Idle+5*time.Second

@@ -153,7 +153,7 @@ func lookAtPending(ctx context.Context, tx pgx.Tx, s control.Step) error {
 	err := tx.QueryRow(ctx, query("gate/pending"), s.Queue, s.Pending).Scan(&from, &to, &until, &over)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return gone(ctx, tx, s)
+		return overtaken(ctx, tx, s)
 	case err != nil:
 		return err
 	case over:
@@ -162,6 +162,27 @@ func lookAtPending(ctx context.Context, tx pgx.Tx, s control.Step) error {
 		return supersede(fmt.Sprintf("the pending step is %d→%d, not %s", from, to, arrow(s)))
 	}
 	return nil
+}
+
+// overtaken is gone, and what the count is now when it is another: the step
+// may have been ended by somebody who was overtaken in turn.
+func overtaken(ctx context.Context, tx pgx.Tx, s control.Step) error {
+	err := gone(ctx, tx, s)
+	var h, m *halt
+	if !errors.As(err, &h) {
+		return err
+	}
+	var count int
+	if err := tx.QueryRow(ctx, query("gate/count_only"), s.Queue).Scan(&count); err != nil {
+		return err
+	}
+	if count == s.From {
+		return h
+	}
+	if err := moved(ctx, tx, s, count); !errors.As(err, &m) {
+		return err
+	}
+	return supersede(h.detail + "; " + m.detail)
 }
 
 // gone says who used a pending step up, and when.
