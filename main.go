@@ -303,6 +303,7 @@ type station struct {
 	tick   *time.Ticker
 	store  *db.Store // nil when nothing is kept
 	cfg    *db.Config
+	gate   *db.Gate   // nil with the store
 	leader *db.Leader // nil for a command, which leads nothing
 }
 
@@ -324,7 +325,8 @@ func open(ctx context.Context, cmd cli.Command, cfg *db.Config, leads bool) (*st
 			conf.Leader = s.leader
 		}
 		s.store = db.NewStore(cfg, conf.Leader)
-		conf.Store = s.store
+		s.gate = db.NewGate(cfg, conf.Leader, db.GateOptions{AllowNewerAwa: cmd.Conn.AllowNewer, Policy: conf.Policy, Mode: conf.Process})
+		conf.Store, conf.Gate = s.store, s.gate
 	}
 	s.probe = probe.Start(ctx, probe.Config{Connect: cfg.Connect, Now: time.Now, Pace: pace, BaseHz: min(4*pace, quickestLook),
 		MaxCost: min(0.02*pace, 0.1),
@@ -348,7 +350,7 @@ func open(ctx context.Context, cmd cli.Command, cfg *db.Config, leads bool) (*st
 // looks, since a look costs what it costs.
 const (
 	quickestTick = 250 * time.Millisecond
-	quickestLook = 16.0 // looks a second
+	quickestLook = 8.0 // looks a second
 )
 
 // whoWeAre names the person, or service, and the machine, as the log shows them.
@@ -386,6 +388,7 @@ func (s *station) close() {
 	defer cancel()
 	if s.store != nil {
 		_ = s.store.Close(ctx)
+		_ = s.gate.Close(ctx)
 	}
 }
 
