@@ -199,6 +199,33 @@ func TestTheSamplerStaysWithinItsBudgetAndComesBack(t *testing.T) {
 	}
 }
 
+// The first look of a connection is dear because the backend is new, on a busy
+// machine by a factor of fifty. An operator who connects must not wait for a
+// picture because of that, and a lock table that is large is noticed all the same.
+func TestFirstLooksOfAConnectionAreNotHeldBack(t *testing.T) {
+	p := pacer{base: time.Second / 4, budget: 0.01}
+	for range 3 {
+		p.connected()
+		for n := range 20 {
+			cost := 600 * time.Microsecond
+			if n == 0 {
+				cost = 50 * time.Millisecond
+			}
+			p.observed(true, cost, 0)
+			if p.interval() != p.base {
+				t.Fatalf("look %d: every %v", n, p.interval())
+			}
+		}
+	}
+	p.connected()
+	for range firstLooks + 12 {
+		p.observed(true, 50*time.Millisecond, 0)
+	}
+	if !p.slowed() {
+		t.Errorf("a large lock table: every %v", p.interval())
+	}
+}
+
 // A busy machine makes looks wait for a processor. That is no reason to look
 // less; a lock table that grows is, and is noticed within a few seconds.
 func TestWaitingForAProcessorDoesNotThinTheSamples(t *testing.T) {

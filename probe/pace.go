@@ -19,6 +19,7 @@ const (
 	gateAbove   = 0.50             // share of the budget at which looks start to ask the gate
 	gateBelow   = 0.35             // and at which they stop
 	rarestForce = 1.0 / 40         // least fraction of looks that read whatever the gate says
+	firstLooks  = 5                // on a new connection, before it is held back
 )
 
 // pacer decides how often to look and whether to ask the gate first, from what
@@ -34,6 +35,7 @@ type pacer struct {
 	follows average // share of looks after which something was asked
 	gated   bool
 	credit  float64 // part of a forced look saved up
+	looks   int     // on this connection, firstLooks at most
 }
 
 // typical is the lower quartile of the newest measurements. Time on the server
@@ -100,8 +102,16 @@ func (p *pacer) forceShare() float64 {
 	return min(max(room/full, rarestForce), 1)
 }
 
+// connected tells of a new connection. Its first look fills the backend's
+// caches and says nothing of what looks cost; and whoever has just connected
+// waits for a picture, so that a few looks are taken before any is held back.
+func (p *pacer) connected() { p.looks = 0 }
+
 // observed tells the server time of a look and of what was asked after it.
 func (p *pacer) observed(read bool, look, after time.Duration) {
+	if p.looks = min(p.looks+1, firstLooks); p.looks == 1 {
+		return
+	}
 	if read {
 		p.full.add(look.Seconds())
 		p.reads.add(1)
@@ -131,8 +141,11 @@ func (p *pacer) each() float64 {
 
 // interval is the time to the next look.
 func (p *pacer) interval() time.Duration {
-	if p.budget <= 0 {
+	switch {
+	case p.budget <= 0:
 		return slowest
+	case p.looks < firstLooks:
+		return p.base
 	}
 	need := time.Duration(p.each() / p.budget * float64(time.Second))
 	return min(max(p.base, need), max(slowest, p.base))

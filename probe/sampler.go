@@ -46,6 +46,7 @@ func (s *sampler) unconnected(err error) {
 
 func (s *sampler) connected() {
 	s.est.forget()
+	s.pace.connected()
 	s.do(func(st *state) {
 		st.forgetLooks()
 		st.fault = nil
