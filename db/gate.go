@@ -18,6 +18,10 @@ import (
 // timeout is how long a transaction may outlive a connection that broke.
 var gateBounds = limits{Statement: 5 * time.Second, Lock: time.Second, Idle: 5 * time.Second}
 
+// patientBounds hold while waiting for another change, or for one that may
+// still be under way on a connection that broke.
+var patientBounds = limits{Statement: gateBounds.Idle + 5*time.Second, Lock: gateBounds.Idle + 3*time.Second, Idle: gateBounds.Idle}
+
 // Gate is the one place from which awa.queue_meta.enqueue_shards is written,
 // for people and for the controller. It implements loop.Gate.
 //

@@ -50,23 +50,39 @@ func (g *Gate) change(ctx context.Context, conn *pgx.Conn, s control.Step, made 
 // alone takes the locks and looks again: from here on no other gate writes a
 // count, and nobody writes to the log, until this transaction ends.
 func (g *Gate) alone(ctx context.Context, tx pgx.Tx, s control.Step) (scene, error) {
-	if s.Hand {
-		if _, err := tx.Exec(ctx, query("gate/lock"), lockClass, lockGate); err != nil {
-			return scene{}, err
-		}
-	} else {
-		var got bool
-		if err := tx.QueryRow(ctx, query("gate/try_lock"), lockClass, lockGate).Scan(&got); err != nil {
-			return scene{}, err
-		}
-		if !got {
-			return scene{}, refuse(control.ReasonInFlight, "another count of this database")
-		}
+	if err := turn(ctx, tx, s); err != nil {
+		return scene{}, err
 	}
 	if _, err := tx.Exec(ctx, query("store/lock_log"), lockClass, lockLog); err != nil {
 		return scene{}, err
 	}
 	return g.look(ctx, tx, s)
+}
+
+// turn takes the gate's lock until the transaction ends. A person waits for
+// other changes to be written; the controller, of whose changes only one may be
+// in flight, comes again later.
+func turn(ctx context.Context, tx pgx.Tx, s control.Step) error {
+	if !s.Hand {
+		var got bool
+		err := tx.QueryRow(ctx, query("gate/try_lock"), lockClass, lockGate).Scan(&got)
+		if err == nil && !got {
+			return refuse(control.ReasonInFlight, "another count of this database")
+		}
+		return err
+	}
+	if err := setLimits(ctx, tx, patientBounds); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, query("gate/lock"), lockClass, lockGate); err != nil {
+		return err
+	}
+	return setLimits(ctx, tx, gateBounds)
+}
+
+func setLimits(ctx context.Context, tx pgx.Tx, b limits) error {
+	_, err := tx.Exec(ctx, query("bound_transaction"), milliseconds(b.Statement), milliseconds(b.Lock), milliseconds(b.Idle))
+	return err
 }
 
 // flip is the compare-and-set. Whoever holds the row without our lock, as a
@@ -153,10 +169,8 @@ func answered(err error) bool {
 func (g *Gate) lookUp(ctx context.Context, e control.LogEntry) (there bool, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.doubt)
 	defer cancel()
-	b := gateBounds
-	b.Lock, b.Statement = gateBounds.Idle+3*time.Second, gateBounds.Idle+5*time.Second
 	for {
-		err = g.asked(ctx, b, func(tx pgx.Tx) error {
+		err = g.asked(ctx, patientBounds, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, query("gate/lock"), lockClass, lockGate); err != nil {
 				return err
 			}

@@ -79,7 +79,8 @@ func provision(ctx context.Context, conn *pgx.Conn, sc scene, s control.Step, ma
 		return err
 	}
 	if len(lanes) == 0 && len(closed) > 0 {
-		return inTx(ctx, conn, gateBounds, func(tx pgx.Tx) error { return openLanes(ctx, tx, sc, s) })
+		_, err := makeLanes(ctx, conn, sc, s, nil)
+		return err
 	}
 	for chunk := range slices.Chunk(lanes, lanesAtOnce) {
 		n, err := makeLanes(ctx, conn, sc, s, chunk)
@@ -172,6 +173,9 @@ func makeLanes(ctx context.Context, conn *pgx.Conn, sc scene, s control.Step, la
 	for range 3 {
 		made = 0
 		err = inTx(ctx, conn, gateBounds, func(tx pgx.Tx) error {
+			if err := turn(ctx, tx, s); err != nil { // two gates must not make the same lanes
+				return err
+			}
 			for _, l := range lanes {
 				n, err := makeLane(ctx, tx, sc, s.Queue, l)
 				if err != nil {
