@@ -221,7 +221,7 @@ func demo(ctx context.Context, cmd cli.Command) (err error) {
 	d := cmd.Demo
 	set, err := stage.Open(ctx, stage.Options{Shape: d.Shape, PG: d.PG, PGBin: d.PGBin, Keep: d.Keep, Producers: d.Producers,
 		Hold: d.Hold, Shards: d.Shards, Enforced: cmd.Run.Mode == string(control.ModeEnforced), By: who + "@" + host,
-		Say: func(line string) { fmt.Fprintln(os.Stderr, "demo: "+line) },
+		Now: time.Now, Say: func(line string) { fmt.Fprintln(os.Stderr, "demo: "+line) },
 		OnError: func(i rehearsal.Incident) {
 			log.Warn("load", "role", i.Role, "queue", i.Queue, "class", i.Class, "error", i.Err)
 		}})

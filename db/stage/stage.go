@@ -39,6 +39,7 @@ type Options struct {
 	Enforced  bool          // opt the queues in to be acted on as well
 	By        string        // who accepts partitioned FIFO for them, name@host
 
+	Now     func() time.Time         // our clock
 	Say     func(string)             // one line for each step
 	OnError func(rehearsal.Incident) // told every error of the load; may be nil
 }
@@ -152,7 +153,7 @@ func optIn(ctx context.Context, cfg *db.Config, queues []rehearsal.Queue, o Opti
 			return err
 		}
 		p.Auto, p.Max, p.Enforced = true, max(maxShards, 2*queue.Shards), o.Enforced
-		p.AcceptedBy, p.AcceptedAt, p.UpdatedBy = o.By, time.Now(), o.By
+		p.AcceptedBy, p.AcceptedAt, p.UpdatedBy = o.By, o.Now(), o.By
 		act := control.LogEntry{Mode: p.Mode(control.ModeEnforced), Reason: control.ReasonModeSet, Detail: "opted in by the demo",
 			Verb: control.VerbAuto, Actor: o.By}
 		if err := store.SetPolicy(ctx, p, act); err != nil {
