@@ -81,13 +81,23 @@ func run(ctx context.Context, args []string) error {
 // finish says what went wrong and turns it into the exit code.
 func finish(ctx context.Context, err error) int {
 	var sig *cli.Signalled
-	if errors.As(context.Cause(ctx), &sig) && (err == nil || errors.Is(err, context.Canceled)) {
+	if errors.As(context.Cause(ctx), &sig) && ended(err) {
 		return 128 + int(sig.Signal)
 	}
 	if err != nil && !errors.Is(err, syscall.EPIPE) {
 		fmt.Fprintf(os.Stderr, "shardpilot: %s\n", tui.SafeLines(err.Error()))
 	}
 	return control.ExitCode(err)
+}
+
+// ended says whether err tells of nothing but the end of the context.
+func ended(err error) bool {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		return !slices.ContainsFunc(joined.Unwrap(), func(e error) bool { return !ended(e) })
+	}
+	var sig *cli.Signalled
+	return err == nil || errors.Is(err, context.Canceled) || errors.As(err, &sig)
 }
 
 func printVersion(cmd cli.Command) error {
@@ -453,20 +463,41 @@ func show(ctx context.Context, cmd cli.Command) error {
 	seen := 0
 	return observe(ctx, cmd, cfg, func(e control.Event) bool {
 		seen++
-		return seen >= 3 // the first has no rates, the second few samples
+		// The first has no rates, the second few samples.
+		return seen >= 3 && (sampled(e) || seen >= 8) || !e.Snapshot.Awa.MayWatch
 	}, func(ctx context.Context, _ *loop.Runner, e control.Event) error {
+		if err := unwatchable(e); err != nil {
+			return err
+		}
 		rows, err := rowsOf(ctx, cfg, e, cmd)
 		if err != nil {
 			return err
 		}
 		if cmd.JSON {
-			return cli.Object(os.Stdout, map[string]any{"at": e.Snapshot.At.UTC(), "memory": e.Memory, "queues": rows})
+			return cli.Object(os.Stdout, map[string]any{"at": e.Snapshot.At.UTC(), "awa": e.Snapshot.Awa, "memory": e.Memory, "queues": rows})
+		}
+		if awa := e.Snapshot.Awa; !awa.MayWrite {
+			fmt.Fprintln(os.Stderr, tui.SafeLines(awa.Sentence+"\n"+awa.Hint))
 		}
 		if e.Memory != inDatabase {
 			fmt.Fprintln(os.Stderr, e.Memory)
 		}
 		return cli.Show(os.Stdout, rows, e.Snapshot.At)
 	})
+}
+
+// unwatchable is why nothing can be said of any queue, nil when something can.
+func unwatchable(e control.Event) error {
+	if awa := e.Snapshot.Awa; !awa.MayWatch {
+		return &control.Fault{Kind: control.FaultRefused, What: awa.Sentence, Hint: awa.Hint}
+	}
+	return nil
+}
+
+// sampled says whether every queue's waiters were looked at, which takes longer
+// where looking is dear.
+func sampled(e control.Event) bool {
+	return !slices.ContainsFunc(e.Snapshot.Readings, func(r control.Reading) bool { return !r.Share.OK() })
 }
 
 // inDatabase is what an event says of its memory when that outlives us.
@@ -580,6 +611,9 @@ func byHand(ctx context.Context, cmd cli.Command, enough func(d control.Decision
 		return e.Memory == inDatabase && (i < 0 || enough(e.Decisions[i], looks))
 	}, func(ctx context.Context, r *loop.Runner, e control.Event) error {
 		i := slices.IndexFunc(e.Decisions, func(d control.Decision) bool { return d.Queue == cmd.Act.Queue })
+		if err := unwatchable(e); err != nil {
+			return err
+		}
 		if i < 0 {
 			return noQueue(cmd.Act.Queue)
 		}
