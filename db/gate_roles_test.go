@@ -125,10 +125,13 @@ func TestLanesBelongToTheOwnerOfTheQueueAndAreOpenToItsProducers(t *testing.T) {
 
 		// Right after right is taken away; each refusal names it and changes nothing.
 		for _, lost := range []string{
-			"UPDATE ON awa.queue_meta", "INSERT ON awa.queue_meta", "INSERT ON shardpilot.decision",
+			"UPDATE ON awa.queue_meta", "INSERT ON awa.queue_meta", "INSERT ON shardpilot.decision", "SELECT ON awa.ready_segments",
 		} {
 			run(t, g.admin, "REVOKE "+lost+" FROM "+ident(pilot))
 			s := g.own(4, 8)
+			if strings.Contains(lost, "ready_segments") { // needed to see that lanes are drained
+				s = g.own(4, 2)
+			}
 			if strings.Contains(lost, "decision") {
 				_, err := gate.Apply(within(t), s)
 				wantFault(t, err, control.FaultRefused, "not changed", "could not be logged", "decision")
