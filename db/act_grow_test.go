@@ -42,7 +42,9 @@ func TestGrowsUnderContentionStepByStepWhileWaitsFall(t *testing.T) {
 				t.Errorf("the change says %+v", change)
 			}
 		}
-		s.await("the maximum", func(d control.Decision, r control.Reading) bool { return d.From == 4 && d.Reason == control.ReasonAtMax })
+		s.await("the maximum", func(d control.Decision, r control.Reading) bool {
+			return d.From == 4 && d.Reason == control.ReasonAtMax
+		})
 		marks = append(marks, r.Stats())
 		stop()
 

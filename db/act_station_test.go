@@ -37,7 +37,7 @@ func brisk() control.Policy {
 	p := control.DefaultPolicy().Pace(20)
 	p.WarmUp = time.Second
 	p.Coverage = 0.5
-	p.ShrinkWindow, p.ShrinkSlice = 8*time.Second, 2*time.Second
+	p.ShrinkWindow, p.ShrinkSlice = 16*time.Second, 3*time.Second
 	p.ShrinkCooldown, p.ReverseCooldown = 3*time.Second, 4*time.Second
 	p.RetryHold, p.AdoptHold = time.Second, 2*time.Second
 	return p
@@ -183,7 +183,9 @@ func (k *desk) hire(name string, p control.Policy, mode control.Mode) *pilot {
 	store := db.NewStore(cfg, s.leader)
 	gate := db.NewGate(cfg, s.leader, db.GateOptions{Policy: p, Mode: mode})
 	eye := probe.Start(ctx, probe.Config{Connect: cfg.Connect, Now: time.Now, Pace: 20, BaseHz: 8, MaxCost: 0.1, Where: db.Where,
-		Discover: func(ctx context.Context, conn *pgx.Conn) (control.Installation, error) { return db.Discover(ctx, conn, false) }})
+		Discover: func(ctx context.Context, conn *pgx.Conn) (control.Installation, error) {
+			return db.Discover(ctx, conn, false)
+		}})
 	tick := time.NewTicker(250 * time.Millisecond)
 	s.runner, err = loop.New(loop.Config{Policy: p, Process: mode, Store: store, Leader: s.leader, Gate: gate, Read: eye.Read,
 		Tick: tick.C, Now: time.Now, Reload: time.Second})
@@ -295,7 +297,9 @@ func (s *pilot) seen() []control.Reading {
 // settled is after the first reading that comes with the log known.
 func (s *pilot) settled() *pilot {
 	s.t.Helper()
-	s.await("a first decision", func(d control.Decision, r control.Reading) bool { return r.Shards > 0 && d.Reason != control.ReasonStore })
+	s.await("a first decision", func(d control.Decision, r control.Reading) bool {
+		return r.Shards > 0 && d.Reason != control.ReasonStore
+	})
 	return s
 }
 
@@ -330,4 +334,10 @@ func applied(from, to int) func(control.LogEntry) bool {
 
 func judged(from, to int) func(control.LogEntry) bool {
 	return func(e control.LogEntry) bool { return e.Kind == control.LogVerdict && e.From == from && e.To == to }
+}
+
+// server is the server's clock.
+func (k *desk) server() time.Time {
+	k.t.Helper()
+	return scan[time.Time](k.t, k.admin, `SELECT clock_timestamp()`)
 }
