@@ -37,8 +37,8 @@ func depthIsTheirs(t *testing.T, e engine) {
 	}
 	sameLanes(t, p, e, queue)
 
-	e.batch(t, queue, 1, 40, keyFor(1, shards))
-	e.batch(t, queue, 2, 25, keyFor(2, shards))
+	e.batch(t, queue, 1, 120, keyFor(1, shards))
+	e.batch(t, queue, 2, 80, keyFor(2, shards))
 	same("batches")
 	sameLanes(t, p, e, queue)
 

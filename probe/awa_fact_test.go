@@ -19,6 +19,7 @@ import (
 // held against the real thing.
 
 func TestAwaFactTheSchemaIsOneThatWeKnow(t *testing.T) {
+	t.Parallel()
 	e := newActiveAwa(t, pgtest.One(t))
 	client := 0
 	e.tell(t, &client, "version", nil)
@@ -39,6 +40,7 @@ func refused(err error) string {
 }
 
 func TestAwaFactAHeadInsertTakesTheLaneKeyForAMomentEvenOnConflict(t *testing.T) {
+	t.Parallel()
 	for name, e := range map[string]engine{"Awa": newActiveAwa(t, pgtest.One(t)), "stand-in": activeStandIn(t, pgtest.One(t))} {
 		provision(t, e.admin(), "q", 1, 2)
 		open := e.begin(t, "q", 2, "")
@@ -71,6 +73,7 @@ func activeStandIn(t *testing.T, d *pgtest.DB) engine {
 }
 
 func TestAwaFactTheSequencesMoveAndTheHeadsNumbersStayAtOne(t *testing.T) {
+	t.Parallel()
 	for name, e := range map[string]engine{"Awa": newActiveAwa(t, pgtest.One(t)), "stand-in": activeStandIn(t, pgtest.One(t))} {
 		for range 7 {
 			insertOne(t, e.admin(), "q", 2, "", 0)
@@ -90,6 +93,7 @@ func TestAwaFactTheSequencesMoveAndTheHeadsNumbersStayAtOne(t *testing.T) {
 }
 
 func TestAwaFactAnAbortedEnqueueLeavesAHeadDifferenceForEver(t *testing.T) {
+	t.Parallel()
 	for name, e := range map[string]engine{"Awa": newActiveAwa(t, pgtest.One(t)), "stand-in": activeStandIn(t, pgtest.One(t))} {
 		insertOne(t, e.admin(), "q", 2, "", 0)
 		e.work(t, "q", 1)
@@ -110,6 +114,7 @@ func TestAwaFactAnAbortedEnqueueLeavesAHeadDifferenceForEver(t *testing.T) {
 }
 
 func TestAwaFactNotifyingProducersCommitOneAtATime(t *testing.T) {
+	t.Parallel()
 	d := pgtest.One(t)
 	e := newActiveAwa(t, d)
 	provision(t, e.admin(), "q", 32, 2)
@@ -140,6 +145,7 @@ func TestAwaFactNotifyingProducersCommitOneAtATime(t *testing.T) {
 }
 
 func TestAwaFactProducersThatRaceToMakeALaneFail(t *testing.T) {
+	t.Parallel()
 	for name, e := range map[string]engine{"Awa": newActiveAwa(t, pgtest.One(t)), "stand-in": activeStandIn(t, pgtest.One(t))} {
 		// The queue is in use with one shard, as queues are before a raise.
 		insertOne(t, e.admin(), "q", 2, "", 0)
@@ -169,6 +175,7 @@ func TestAwaFactProducersThatRaceToMakeALaneFail(t *testing.T) {
 }
 
 func TestAwaFactPythonsCopyAlwaysStartsAtShardZero(t *testing.T) {
+	t.Parallel()
 	e := newActiveAwa(t, pgtest.One(t))
 	provision(t, e.admin(), "q", 4, 2)
 	setShards(t, e.admin(), "q", 4)
@@ -181,6 +188,7 @@ func TestAwaFactPythonsCopyAlwaysStartsAtShardZero(t *testing.T) {
 }
 
 func TestAwaFactLongNamesHaveLanesButNoEnqueues(t *testing.T) {
+	t.Parallel()
 	for name, e := range map[string]engine{"Awa": newActiveAwa(t, pgtest.One(t)), "stand-in": activeStandIn(t, pgtest.One(t))} {
 		insertOne(t, e.admin(), strings.Repeat("n", longestNotified), 2, "", 0)
 		_, err := e.admin().Exec(ctxOf(t), `select awa.insert_job_compat('work', $1)`, strings.Repeat("n", longestNotified+1))
@@ -191,6 +199,7 @@ func TestAwaFactLongNamesHaveLanesButNoEnqueues(t *testing.T) {
 }
 
 func TestAwaFactASequenceThatMayNotBeReadIsAnErrorOrSilence(t *testing.T) {
+	t.Parallel()
 	pgtest.Each(t, func(t *testing.T, d *pgtest.DB) {
 		e := activeStandIn(t, d)
 		insertOne(t, e.admin(), "q", 2, "", 0)

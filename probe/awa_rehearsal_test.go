@@ -122,8 +122,9 @@ func (e *standIn) counts(t testing.TB, queue string) (int, control.Value) {
 
 func (e *standIn) work(t testing.TB, queue string, atLeast int) {
 	t.Helper()
+	// Slow enough to be stopped in time on a busy machine: 250 jobs a second.
 	r, stop := e.run(t, rehearsal.Spec{Keep: true, Workers: []rehearsal.Workers{
-		{Queues: []string{queue}, Count: 2, Batch: 4, PerJob: 2 * time.Millisecond},
+		{Queues: []string{queue}, Count: 1, Batch: 4, PerJob: 4 * time.Millisecond},
 	}})
 	defer stop()
 	for end := time.Now().Add(patience); r.Stats().Completed < uint64(atLeast); time.Sleep(5 * time.Millisecond) {

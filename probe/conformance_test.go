@@ -63,7 +63,10 @@ func (b *base) shards(t testing.TB, queue string) int {
 	return ask1[int](t, b.conn, `select coalesce(max(enqueue_shards), 1)::int from awa.queue_meta where queue = $1`, queue)
 }
 
-func TestAwaIsReadAsItIs(t *testing.T) { eachEngine(t, newRealAwa, len(promises)) }
+func TestAwaIsReadAsItIs(t *testing.T) {
+	venv(t)
+	eachEngine(t, newRealAwa, len(promises))
+}
 
 // What the stand-in leaves out on older versions the probe's own tests ask of
 // it there.

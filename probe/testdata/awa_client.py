@@ -66,7 +66,7 @@ async def work(url, queue, most):
         if done >= most:
             enough.set()
 
-    await client.start([{"name": queue, "max_workers": 4}], poll_interval_ms=50)
+    await client.start([{"name": queue, "max_workers": 16}], poll_interval_ms=50)
     try:
         await asyncio.wait_for(enough.wait(), 40)
         await asyncio.sleep(0.2)  # completions go out in batches
