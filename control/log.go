@@ -49,12 +49,13 @@ type LogEntry struct {
 
 // Figures are what a verification compares, over one window.
 type Figures struct {
-	Rate      Value `json:"rate"`               // jobs/s
-	RateErr   Value `json:"rate_err"`           // standard error of Rate from batches
-	WaitPerS  Value `json:"wait_per_enqueue_s"` // seconds of waiting per enqueue
-	LatencyS  Value `json:"latency_s"`          // seconds an enqueue spends waiting and holding, N/λ
-	Waiters   Value `json:"waiters"`            // sessions
-	Producers Value `json:"producers"`          // producers known
+	Rate       Value `json:"rate"`               // jobs/s
+	RateErr    Value `json:"rate_err"`           // standard error of Rate from batches
+	WaitPerS   Value `json:"wait_per_enqueue_s"` // seconds of waiting per enqueue
+	LatencyS   Value `json:"latency_s"`          // seconds an enqueue spends waiting and holding, N/λ
+	LatencyErr Value `json:"latency_err"`        // standard error of LatencyS from batches
+	Waiters    Value `json:"waiters"`            // sessions
+	Producers  Value `json:"producers"`          // producers known
 }
 
 // Pending is a step that every rule allows and that waits for a hand: bound to

@@ -158,20 +158,39 @@ func (t *Track) figures(p Policy) Figures {
 		f.RateErr = Some(0)
 		return f
 	}
+	f.RateErr, f.LatencyErr = t.scatter(p.VerifyWindow, f.LatencyS)
+	return f
+}
+
+// scatter is the standard errors of the enqueue rate, a mean of batches, and of
+// the latency, a ratio of sums over them: N is seen in samples, and where few
+// sessions come and go a window of them tells it within a third or so.
+func (t *Track) scatter(span time.Duration, latency Value) (rateErr, latencyErr Value) {
 	last := slotOf(t.newest.At, t.fine.step)
 	var n, total, squares float64
-	for i := last - int64(p.VerifyWindow/t.fine.step) + 1; i <= last; i++ {
-		if rate, ok := t.fine.get(i).rate().Get(); ok {
+	var m, jobs, residuals float64
+	for i := last - int64(span/t.fine.step) + 1; i <= last; i++ {
+		c := t.fine.get(i)
+		if rate, ok := c.rate().Get(); ok {
 			n++
 			total += rate
 			squares += rate * rate
 		}
+		if _, ok := c.inside().Get(); ok {
+			m++
+			jobs += float64(c.jobs)
+			e := float64(c.insideS) - latency.Or(0)*float64(c.jobs)
+			residuals += e * e
+		}
 	}
 	if n >= 3 {
 		mean := total / n
-		f.RateErr = Some(math.Sqrt(max(squares/n-mean*mean, 0) / (n - 1)))
+		rateErr = Some(math.Sqrt(max(squares/n-mean*mean, 0) / (n - 1)))
 	}
-	return f
+	if m >= 3 && jobs > 0 && latency.OK() {
+		latencyErr = Some(math.Sqrt(residuals*m/(m-1)) / jobs)
+	}
+	return rateErr, latencyErr
 }
 
 // evidence is the signal as a decision carries it.

@@ -85,14 +85,20 @@ func (t Trial) judge(p Policy, after Figures) judgement {
 // harmed says whether the same producers got less done or waited longer. A
 // rate that fell while each enqueue took no longer is a lower demand, and one
 // that fell by no more than its own scatter (two standard errors of the
-// difference) is chance. An enqueue that takes longer while clearly more gets
-// done is a higher demand.
+// difference) is chance, as is an enqueue that takes longer by no more than
+// that. An enqueue that takes longer while clearly more gets done is a higher
+// demand.
 func harmed(p Policy, before, after Figures, rate, latency float64) bool {
-	r0, r1 := before.Rate.Or(0), after.Rate.Or(0)
-	e0, e1 := before.RateErr.Or(0), after.RateErr.Or(0)
-	beyondChance := (r0-r1)*(r0-r1) > 4*(e0*e0+e1*e1)
-	slower := rate <= 1-p.HarmRate && latency > 1 && beyondChance
-	return slower || latency >= 1+p.HarmLatency && rate < 1+p.WeakRate
+	slower := rate <= 1-p.HarmRate && latency > 1 && apart(before.Rate, before.RateErr, after.Rate, after.RateErr)
+	longer := latency >= 1+p.HarmLatency && rate < 1+p.WeakRate && apart(before.LatencyS, before.LatencyErr, after.LatencyS, after.LatencyErr)
+	return slower || longer
+}
+
+// apart says whether two means differ by more than two standard errors of
+// their difference. An error that is not known counts for none.
+func apart(a, errA, b, errB Value) bool {
+	d, e, f := b.Or(0)-a.Or(0), errA.Or(0), errB.Or(0)
+	return d*d > 4*(e*e+f*f)
 }
 
 func ratio(a, b Value) Value {
