@@ -26,6 +26,7 @@ func lonely(seed uint64, inside float64) Figures {
 	return t.Signal(p).Figures
 }
 
+// Held against the plain ratios, 95 of the 400 first ones would be.
 func TestChanceInAFewSamplesIsNoHarm(t *testing.T) {
 	p, n := DefaultPolicy(), 400
 	verdicts := func(factor float64) (harmful int) {
