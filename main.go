@@ -55,6 +55,8 @@ func run(ctx context.Context, args []string) error {
 	switch cmd.Name {
 	case "demo":
 		return demo(ctx, cmd)
+	case "run":
+		return headless(ctx, cmd)
 	case "doctor":
 		return doctor(ctx, cmd)
 	case "show":
@@ -80,6 +82,9 @@ func run(ctx context.Context, args []string) error {
 
 // finish says what went wrong and turns it into the exit code.
 func finish(ctx context.Context, err error) int {
+	if errors.Is(err, errEnded) {
+		return 0
+	}
 	var sig *cli.Signalled
 	if errors.As(context.Cause(ctx), &sig) && ended(err) {
 		return 128 + int(sig.Signal)
@@ -195,6 +200,31 @@ func dashboard(ctx context.Context, cmd cli.Command) error {
 	}
 	return watch(ctx, cmd, cfg, true, screen(cmd))
 }
+
+// headless is the controller without a screen, for a service manager: lines on
+// standard output, and an orderly end, which is no failure, on a signal.
+func headless(ctx context.Context, cmd cli.Command) error {
+	log, closeLog, err := logger(cmd.Screen)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	cfg, err := connector(ctx, cmd.Conn, log)
+	if err != nil {
+		return err
+	}
+	var sum cli.Summary
+	err = watch(ctx, cmd, cfg, true, lines(cmd, &sum))
+	var sig *cli.Signalled
+	if errors.As(err, &sig) {
+		fmt.Fprintln(os.Stderr, "shardpilot: "+sig.Error())
+		return errEnded
+	}
+	return err
+}
+
+// errEnded is the orderly end of a service.
+var errEnded = errors.New("ended in order")
 
 // logger writes to the log file of the screen, or nowhere without one.
 func logger(s cli.Screen) (*slog.Logger, func(), error) {

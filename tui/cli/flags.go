@@ -20,6 +20,10 @@ func screenFlags(f *pflag.FlagSet, c *Command) {
 	f.DurationVar(&c.Screen.Interval, "interval", time.Second, "time between pictures, 0.25s to 10s")
 	f.StringVar(&c.Screen.Glyphs, "glyphs", "auto", "auto, braille, block or ascii")
 	f.StringVar(&c.Screen.Color, "color", "auto", "auto, truecolor, 256, 16 or none")
+	logFileFlags(f, c)
+}
+
+func logFileFlags(f *pflag.FlagSet, c *Command) {
 	f.StringVar(&c.Screen.LogFile, "log-file", "", "write a log to this file; the screen never shows one")
 	f.BoolVar(&c.Screen.Verbose, "verbose", false, "log notices and reconnects too")
 }

@@ -30,6 +30,8 @@ func commands() []command {
 			[]group{connFlags, screenFlags, runFlags}, "shardpilot postgres://watcher@db.example/app --label prod"},
 		{"demo", "", "private PostgreSQL with contending producers, the dashboard on top",
 			[]group{demoFlags, screenFlags, runFlags, jsonFlag}, "shardpilot demo --shape bursty"},
+		{"run", "[postgres-url]", "the controller without a screen: lines, or JSON lines",
+			[]group{connFlags, logFileFlags, runFlags, jsonFlag}, "shardpilot run service=prod --mode enforced --json"},
 		{"doctor", "[postgres-url]", "what works here, what does not, and what would mend it",
 			[]group{connFlags, jsonFlag}, "shardpilot doctor service=prod"},
 		{"show", "[postgres-url]", "count, mode, signal, last decision and why",
