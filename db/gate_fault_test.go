@@ -166,30 +166,29 @@ func TestWhenNobodyCanBeAskedTheErrorSaysThatItIsNotKnown(t *testing.T) {
 
 func TestALockThatIsHeldTooLongFailsAndRollsBack(t *testing.T) {
 	noEnv(t)
-	pgtest.Each(t, func(t *testing.T, d *pgtest.DB) {
-		g := gateAt(t, d, rehearsal.Options{})
-		for _, c := range []struct {
-			name, lock string
-			args       []any
-			words      []string
-		}{
-			{"the install key", `SELECT pg_advisory_xact_lock(hashtextextended('awa:' || $1 || ':2:3', 0))`, []any{g.queue}, []string{"held a lock for too long", "6 lanes in the making were rolled back"}},
-			{"the table of heads", `LOCK TABLE awa.queue_enqueue_heads IN SHARE MODE`, nil, []string{"6 lanes in the making were rolled back"}},
-			{"the row of the count", `INSERT INTO awa.queue_meta (queue) VALUES ($1)`, []any{g.queue}, []string{"held a lock for too long", "6 of 6 missing lanes were made before that"}},
-		} {
-			holder := d.Connect(t)
-			run(t, holder, "BEGIN")
-			if _, err := holder.Exec(within(t), c.lock, c.args...); err != nil {
-				t.Fatal(err)
-			}
-			was := g.lanes()
-			s := g.hand(1, 4)
-			ch := g.apply(s, control.OutcomeFailed, append(c.words, "nothing was written")...)
-			if strings.Contains(ch.Detail, "rolled back") && g.lanes() != was {
-				t.Errorf("%s: %d lanes were left", c.name, g.lanes()-was)
-			}
-			run(t, holder, "ROLLBACK")
+	d := pgtest.One(t)
+	g := gateAt(t, d, rehearsal.Options{})
+	for _, c := range []struct {
+		name, lock string
+		args       []any
+		words      []string
+	}{
+		{"the install key", `SELECT pg_advisory_xact_lock(hashtextextended('awa:' || $1 || ':2:3', 0))`, []any{g.queue}, []string{"held a lock for too long", "6 lanes in the making were rolled back"}},
+		{"the table of heads", `LOCK TABLE awa.queue_enqueue_heads IN SHARE MODE`, nil, []string{"6 lanes in the making were rolled back"}},
+		{"the row of the count", `INSERT INTO awa.queue_meta (queue) VALUES ($1)`, []any{g.queue}, []string{"held a lock for too long", "6 of 6 missing lanes were made before that"}},
+	} {
+		holder := d.Connect(t)
+		run(t, holder, "BEGIN")
+		if _, err := holder.Exec(within(t), c.lock, c.args...); err != nil {
+			t.Fatal(err)
 		}
-		g.apply(g.hand(1, 4), control.OutcomeApplied)
-	})
+		was := g.lanes()
+		s := g.hand(1, 4)
+		ch := g.apply(s, control.OutcomeFailed, append(c.words, "nothing was written")...)
+		if strings.Contains(ch.Detail, "rolled back") && g.lanes() != was {
+			t.Errorf("%s: %d lanes were left", c.name, g.lanes()-was)
+		}
+		run(t, holder, "ROLLBACK")
+	}
+	g.apply(g.hand(1, 4), control.OutcomeApplied)
 }
