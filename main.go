@@ -117,9 +117,8 @@ func printVersion(cmd cli.Command) error {
 // connector parses the connection of a command and tries it once, asking for a
 // password when the server wants one and a person is there to give it.
 func connector(ctx context.Context, c cli.Conn, log *slog.Logger) (*db.Config, error) {
-	opts := db.Options{Host: c.Host, User: c.User, Database: c.DBName, OnNotice: func(n *pgconn.Notice) {
-		log.Info("notice", "severity", n.Severity, "code", n.Code, "message", n.Message)
-	}}
+	opts := logged(log)
+	opts.Host, opts.User, opts.Database = c.Host, c.User, c.DBName
 	if c.Port != 0 {
 		opts.Port = strconv.Itoa(c.Port)
 	}
@@ -143,6 +142,26 @@ func connector(ctx context.Context, c cli.Conn, log *slog.Logger) (*db.Config, e
 		return nil, err
 	}
 	return cfg, conn.Close(ctx)
+}
+
+// logged are options by which what happens to connections gets into the log.
+func logged(log *slog.Logger) db.Options {
+	return db.Options{
+		OnNotice: func(n *pgconn.Notice) {
+			log.Info("notice", "severity", n.Severity, "code", n.Code, "message", n.Message)
+		},
+		OnConnect: func(err error) {
+			var f *control.Fault
+			switch {
+			case err == nil:
+				log.Debug("connected")
+			case errors.As(err, &f):
+				log.Warn("not connected", "error", f.What, "hint", f.Hint)
+			case !errors.Is(err, context.Canceled):
+				log.Warn("not connected", "error", err)
+			}
+		},
+	}
 }
 
 func doctor(ctx context.Context, cmd cli.Command) error {
@@ -261,7 +280,7 @@ func demo(ctx context.Context, cmd cli.Command) (err error) {
 	d := cmd.Demo
 	set, err := stage.Open(ctx, stage.Options{Shape: d.Shape, PG: d.PG, PGBin: d.PGBin, Keep: d.Keep, Producers: d.Producers,
 		Hold: d.Hold, Shards: d.Shards, Enforced: cmd.Run.Mode == string(control.ModeEnforced), By: who + "@" + host,
-		Now: time.Now, Say: func(line string) { fmt.Fprintln(os.Stderr, "demo: "+line) },
+		Connect: logged(log), Now: time.Now, Say: func(line string) { fmt.Fprintln(os.Stderr, "demo: "+line) },
 		OnError: func(i rehearsal.Incident) {
 			log.Warn("load", "role", i.Role, "queue", i.Queue, "class", i.Class, "error", i.Err)
 		}})

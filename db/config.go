@@ -40,6 +40,9 @@ type Options struct {
 	// OnNotice receives every NOTICE and WARNING of the server, from whatever
 	// goroutine reads the connection. Nil drops them; they never reach a screen.
 	OnNotice func(*pgconn.Notice)
+	// OnConnect is told of every attempt to connect, from whatever goroutine made
+	// it, with the Fault when it failed. May be nil.
+	OnConnect func(error)
 }
 
 func (o Options) withDefaults() Options {

@@ -15,6 +15,14 @@ import (
 // The session's timeouts are set where that is safe (see the package comment);
 // behind a pooler the deadline of each context is what holds.
 func (c *Config) Connect(ctx context.Context) (*pgx.Conn, error) {
+	conn, err := c.connect(ctx)
+	if c.opts.OnConnect != nil {
+		c.opts.OnConnect(err)
+	}
+	return conn, err
+}
+
+func (c *Config) connect(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, c.pg.Copy())
 	if err != nil {
 		return nil, c.explain(ctx, err)

@@ -39,6 +39,7 @@ type Options struct {
 	Enforced  bool          // opt the queues in to be acted on as well
 	By        string        // who accepts partitioned FIFO for them, name@host
 
+	Connect db.Options               // of Stage.Config
 	Now     func() time.Time         // our clock
 	Say     func(string)             // one line for each step
 	OnError func(rehearsal.Incident) // told every error of the load; may be nil
@@ -69,7 +70,7 @@ func Open(ctx context.Context, o Options) (s *Stage, err error) {
 			err = errors.Join(err, s.Close())
 		}
 	}()
-	if s.Config, err = db.Parse(server.URL(database), db.Options{}); err != nil {
+	if s.Config, err = db.Parse(server.URL(database), o.Connect); err != nil {
 		return nil, err
 	}
 	if err := furnish(ctx, server, o.Say); err != nil {
