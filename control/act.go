@@ -94,7 +94,7 @@ func approve(p Policy, s State, in Input, c Command) (Effects, Result, error) {
 	step.Pending, step.Entry.Pending = n.Generation, n.Generation
 	step.Entry.PredictedGain = n.PredictedGain
 	if n.Reason == ReasonRevert {
-		step.Entry.Reason = ReasonRevert
+		step.Entry.Reason, step.Drained = ReasonRevert, false
 	}
 	return Effects{Step: step}, res, nil
 }

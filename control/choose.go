@@ -98,6 +98,11 @@ func (s *State) unknownCount(in *Input, list []Blocker) []Blocker {
 
 // revert is the step back from a change that did harm, once: any outcome of a
 // write, an operator's no, or time ends the wish.
+//
+// It does not wait until the lanes it leaves are empty, as another step down
+// does: where producers crowd at them, as they do at a queue that was grown,
+// they hardly ever are, and harm would stay for good. What is in them drains,
+// and until then the order of keys is broken as it is after a step up.
 func (s *State) revert(p Policy, in *Input) (choice, bool) {
 	from := in.Signal.Shards
 	if s.RevertTo < MinShards || s.RevertTo > MaxShards || s.RevertTo == from || s.Shards != from || !in.World.Now.Before(s.RevertAt.Add(p.PendingLife)) {
@@ -109,16 +114,6 @@ func (s *State) revert(p Policy, in *Input) (choice, bool) {
 	}
 	list := freeze(p, in, make([]Blocker, 0, 8))
 	list = standing(in, from, c.to, list)
-	if c.to < from {
-		switch drained, ok := in.Signal.Drained, in.Signal.DrainedOK; {
-		case c.to != from/2 || !ok: // known only for half the count; the gate checks again
-			if !ok {
-				list = append(list, Blocker{Rule: ReasonNotDrained, Detail: "whether the upper lanes are empty is not known"})
-			}
-		case !drained:
-			list = append(list, Blocker{Rule: ReasonNotDrained, Detail: "the upper lanes hold jobs or locks"})
-		}
-	}
 	c.gain = PredictedGain(from, c.to, in.Signal.Inside)
 	c.blockers = timing(p, s, in, from, c.to, true, list)
 	return c, true

@@ -101,7 +101,7 @@ func (s *State) propose(p Policy, in *Input, d *Decision, fx *Effects) {
 }
 
 // step is the write of a count as the gate gets it. Raising needs every lane
-// first, lowering needs the upper ones empty.
+// first, lowering needs the upper ones empty unless it takes harm back.
 func (in *Input) step(s *State, to int, d *Decision) *Step {
 	from := in.Signal.Shards
 	e := in.entry(LogChange)
@@ -118,7 +118,7 @@ func (in *Input) step(s *State, to int, d *Decision) *Step {
 	e.Before = in.Signal.Figures
 	return &Step{
 		Queue: in.Queue.Queue, From: from, To: to, Actor: "controller", Mode: in.mode(),
-		Provision: to > from, Drained: to < from, Policy: in.Queue, Entry: e,
+		Provision: to > from, Drained: to < from && e.Reason != ReasonRevert, Policy: in.Queue, Entry: e,
 	}
 }
 

@@ -114,7 +114,7 @@ func broken(s *stage, in Input, d *Decision, fx Effects) string {
 		return "from a stale reading"
 	case x.To > x.From && !x.Provision:
 		return "up without a demand for provisioned lanes"
-	case x.To < x.From && !x.Drained && !x.Force:
+	case x.To < x.From && !x.Drained && !x.Force && !(byRule && x.Entry.Reason == ReasonRevert && x.To == s.state.RevertTo):
 		return "down without a demand for drained lanes"
 	case x.From == 1 && x.To > 1 && !q.Accepted() && !(x.Save && x.Policy.Accepted()):
 		return "from 1 to more without partitioned FIFO accepted"

@@ -20,7 +20,6 @@ func twin(p Policy, log []LogEntry, in Input) (action Action, to int, byHand boo
 	if back, ok := twinRevert(p, log, count, now); ok {
 		up := back > count
 		blocked := up && (back > q.Max || q.PauseUp != nil || count == 1 && q.AcceptedBy == "") || !up && q.PauseDown != nil ||
-			!up && (!s.DrainedOK || back == count/2 && !s.Drained) ||
 			in.Budget.InFlight != "" || twinOscillating(p, log) || twinBudget(p, log, in, now) || twinFailed(p, log, now)
 		switch {
 		case blocked:
