@@ -97,6 +97,7 @@ func pin(p Policy, in Input, c Command) (Effects, Result, error) {
 		set.Until = in.World.Now.Add(c.For)
 	}
 	q.Pin = set
+	q.UpdatedBy, q.UpdatedAt = c.By(), in.World.Now
 	e := in.act(c, ReasonPinned, "pinned to "+strconv.Itoa(to))
 	if c.For > 0 {
 		e.Detail += " for " + span(c.For)
@@ -113,7 +114,7 @@ func pin(p Policy, in Input, c Command) (Effects, Result, error) {
 	if err != nil {
 		return Effects{}, res, err
 	}
-	q.Pin = set
+	q.Pin, q.UpdatedBy, q.UpdatedAt = set, c.By(), in.World.Now
 	step := in.handed(nil, to, c, ReasonPinned)
 	step.Policy, step.Save = q, true
 	step.Entry.Detail, step.Entry.Until = e.Detail, set.Until

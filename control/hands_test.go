@@ -156,3 +156,28 @@ func TestAnyInputGivesADecisionWithAReason(t *testing.T) {
 		}
 	})
 }
+
+func TestWhoeverChangesAPolicyIsItsAuthor(t *testing.T) {
+	for _, c := range []Command{
+		{Verb: VerbPin}, {Verb: VerbPin, To: 2, Accept: true}, {Verb: VerbPause}, {Verb: VerbResume}, {Verb: VerbManual},
+		{Verb: VerbAuto, Max: 4, Accept: true},
+	} {
+		s := newStage()
+		s.queue.UpdatedBy = "bob@elsewhere"
+		_ = s.do([]string{"run", "5s", "crowd=16"})
+		fx, _, err := hand(t, s, c)
+		if err != nil {
+			t.Fatalf("%s: %v", c.Verb, err)
+		}
+		var saved QueuePolicy
+		switch {
+		case fx.Policy != nil:
+			saved = *fx.Policy
+		case fx.Step != nil && fx.Step.Save:
+			saved = fx.Step.Policy
+		}
+		if saved.UpdatedBy != "ann@bastion" || saved.UpdatedAt.IsZero() {
+			t.Errorf("%s to %d: changed by %q at %v, want ann@bastion", c.Verb, c.To, saved.UpdatedBy, saved.UpdatedAt)
+		}
+	}
+}
