@@ -34,11 +34,32 @@ func (r *Result) over(from float64) span {
 			byBound[l.UpToS] += l.N
 		}
 	}
-	for bound, n := range byBound {
-		s.buckets = append(s.buckets, Bucket{bound, n})
-	}
-	slices.SortFunc(s.buckets, func(a, b Bucket) int { return cmp.Compare(a.UpToS, b.UpToS) })
+	s.buckets = sorted(byBound)
 	return s
+}
+
+func sorted(byBound map[float64]uint64) []Bucket {
+	var out []Bucket
+	for bound, n := range byBound {
+		out = append(out, Bucket{bound, n})
+	}
+	slices.SortFunc(out, func(a, b Bucket) int { return cmp.Compare(a.UpToS, b.UpToS) })
+	return out
+}
+
+// add takes another run's sum in.
+func (s *span) add(o span) {
+	s.seconds += o.seconds
+	s.jobs += o.jobs
+	s.shardS += o.shardS
+	byBound := map[float64]uint64{}
+	for _, b := range s.buckets {
+		byBound[b.UpToS] += b.N
+	}
+	for _, b := range o.buckets {
+		byBound[b.UpToS] += b.N
+	}
+	s.buckets = sorted(byBound)
 }
 
 func (s span) rate() float64 {

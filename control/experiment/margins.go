@@ -1,0 +1,74 @@
+package experiment
+
+// Metric names a line of the verdict.
+type Metric string
+
+// The metrics, in the order of the verdict.
+const (
+	MetricSettled    Metric = "throughput after settling"
+	MetricTransition Metric = "throughput with transitions"
+	MetricP99        Metric = "p99 enqueue latency"
+	MetricReversals  Metric = "reversals"
+	MetricSteps      Metric = "steps"
+	MetricShardHours Metric = "shard-hours"
+	MetricErrors     Metric = "producer errors"
+	MetricPromises   Metric = "promises"
+)
+
+// Margins are what the controller may fall behind the best static setting by.
+// Ratios are the controller's figure over that setting's.
+type Margins struct {
+	Settled    float64 `json:"settled"`    // least ratio of throughput after settling
+	Transition float64 `json:"transition"` // least ratio over the whole run
+	P99        float64 `json:"p99"`        // highest ratio of the latency's 99th percentile after settling
+	ShardHours float64 `json:"shard_hours"`
+	Reversals  int     `json:"reversals"` // most in a run of a steady shape
+	ExtraSteps int     `json:"extra_steps"`
+	// SettleS is how long after a change a run counts as settled, in seconds. A
+	// controller that runs at a faster pace settles as much sooner.
+	SettleS float64 `json:"settle_s"`
+	// Cannot are the lines that are known not to be met by design; they are
+	// reported with their reason and fail nothing.
+	Cannot []Exception `json:"cannot"`
+}
+
+// Exception is a line of the verdict that cannot be met.
+type Exception struct {
+	Shape   string   `json:"shape"`
+	Metrics []Metric `json:"metrics"`
+	Why     string   `json:"why"`
+}
+
+// FullMargins are those under which enforcement ships.
+func FullMargins() Margins {
+	return Margins{Settled: 0.95, Transition: 0.90, P99: 1.10, ShardHours: 1.25, SettleS: 60, Cannot: exceptions()}
+}
+
+// QuickMargins are for runs of seconds on a shared machine: they notice a
+// controller that is broken, not one that is a little worse.
+func QuickMargins() Margins {
+	return Margins{Settled: 0.80, Transition: 0.60, P99: 2, ShardHours: 2.1, ExtraSteps: 1, SettleS: 5, Cannot: exceptions()}
+}
+
+func exceptions() []Exception {
+	speed := []Metric{MetricSettled, MetricTransition, MetricP99}
+	return []Exception{
+		{Shape: "skewed", Metrics: speed, Why: "most of the waits are in the lane of one ordering key; more lanes help the other keys only, and the controller refuses them"},
+		{Shape: "stuck", Metrics: speed, Why: "more lanes would let some sessions pass the stuck transaction; the controller names it and does not grow for it"},
+	}
+}
+
+// cannot is why a line is not to be met, "" when it is.
+func (m Margins) cannot(shape string, metric Metric) string {
+	for _, e := range m.Cannot {
+		if e.Shape != shape {
+			continue
+		}
+		for _, one := range e.Metrics {
+			if one == metric {
+				return e.Why
+			}
+		}
+	}
+	return ""
+}
