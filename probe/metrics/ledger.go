@@ -1,0 +1,120 @@
+package metrics
+
+import "shardpilot/control"
+
+// ledger counts entries of the decision log, each once.
+type ledger struct {
+	last      int64 // newest ID seen
+	kinds     map[control.LogKind]float64
+	verdicts  map[control.Verdict]float64
+	decisions map[decisionKey]float64
+	changes   map[changeKey]float64
+}
+
+type decisionKey struct {
+	mode   control.Mode
+	action control.Action
+	reason control.Reason
+}
+
+type changeKey struct {
+	actor   string
+	action  control.Action
+	reason  control.Reason
+	outcome control.Outcome
+}
+
+// newLedger is an empty one. What has few labels starts at 0, so that the
+// first of its kind shows as a rise.
+func newLedger() ledger {
+	l := ledger{kinds: map[control.LogKind]float64{}, verdicts: map[control.Verdict]float64{},
+		decisions: map[decisionKey]float64{}, changes: map[changeKey]float64{}}
+	for _, k := range []control.LogKind{control.LogDecision, control.LogProposed, control.LogWithdrawn, control.LogChange,
+		control.LogAdopted, control.LogVerdict, control.LogAct} {
+		l.kinds[k] = 0
+	}
+	for _, v := range []control.Verdict{control.VerdictKept, control.VerdictIneffective, control.VerdictHarmful, control.VerdictInconclusive} {
+		l.verdicts[v] = 0
+	}
+	return l
+}
+
+// other stands for a word that is not in its closed list, for instance from a
+// newer version's log: labels stay few.
+const other = "other"
+
+// enter says whether an entry is new, and counts it when it is to be counted.
+func (l *ledger) enter(e *control.LogEntry, counts bool) bool {
+	if e.ID != 0 && e.ID <= l.last {
+		return false
+	}
+	l.last = max(l.last, e.ID)
+	if !counts {
+		return true
+	}
+	kind := e.Kind
+	if _, known := l.kinds[kind]; !known {
+		kind = other
+	}
+	l.kinds[kind]++
+	switch e.Kind {
+	case control.LogDecision:
+		l.decisions[decisionKey{modeWord(e.Mode), actionWord(e.Action), reasonWord(e.Reason)}]++
+	case control.LogChange, control.LogAdopted:
+		l.changes[changed(e)]++
+	case control.LogVerdict:
+		v := e.Verdict
+		if _, known := l.verdicts[v]; !known {
+			v = other
+		}
+		l.verdicts[v]++
+	case control.LogProposed, control.LogWithdrawn, control.LogAct:
+	}
+	return true
+}
+
+// changed is what a change counts as.
+func changed(e *control.LogEntry) changeKey {
+	k := changeKey{actor: "operator", action: control.ActionGrow, reason: reasonWord(e.Reason), outcome: e.Outcome}
+	switch {
+	case e.Kind == control.LogAdopted:
+		k.actor, k.outcome = "elsewhere", control.OutcomeApplied
+	case e.Actor == "controller", e.Actor == "elsewhere":
+		k.actor = e.Actor
+	}
+	switch {
+	case e.To < e.From:
+		k.action = control.ActionShrink
+	case e.To == e.From:
+		k.action = control.ActionHold
+	}
+	switch k.outcome {
+	case control.OutcomeApplied, control.OutcomeSuperseded, control.OutcomeRefused, control.OutcomeFailed:
+	default:
+		k.outcome = other
+	}
+	return k
+}
+
+func modeWord(m control.Mode) control.Mode {
+	switch m {
+	case control.ModeManual, control.ModeShadow, control.ModeEnforced:
+		return m
+	}
+	return other
+}
+
+func actionWord(a control.Action) control.Action {
+	switch a {
+	case control.ActionHold, control.ActionGrow, control.ActionShrink:
+		return a
+	}
+	return other
+}
+
+func reasonWord(r control.Reason) control.Reason {
+	if r.Known() {
+		return r
+	}
+	return other
+}
