@@ -15,6 +15,9 @@ type Options struct {
 	// Period and Batch become at least as long, all else stays. Three is the
 	// longest at which the fast path still has the batches it needs.
 	Every int
+	// DecideEach decides at each so-many-th reading only; 0 is each one. Steps
+	// come as much later; months in minutes.
+	DecideEach int
 	// Events plays every enqueue instead of blocks of tapes; Every must be 1.
 	Events bool
 	// Start is the count to begin with, 0 for the shape's own.
@@ -55,7 +58,7 @@ func Play(tapes *Tapes, shape Shape, job Job, o Options) (Result, error) {
 	rec := newRecorder(job, start)
 	var pilot *pilot
 	if job.Setting.Static == 0 {
-		pilot = newPilot(p, shape, s, o.Watch)
+		pilot = newPilot(p, shape, s, o)
 	}
 	for int(s.seconds) < job.Seconds {
 		before := s.shards
@@ -71,7 +74,7 @@ func Play(tapes *Tapes, shape Shape, job Job, o Options) (Result, error) {
 	}
 	out := rec.finish(s)
 	if pilot != nil {
-		out.Broken = pilot.checks.broken
+		out.Broken = append(out.Broken, pilot.checks.broken...)
 		out.Verdicts = pilot.verdicts
 		out.Oscillating = pilot.oscillating
 	}
@@ -84,6 +87,8 @@ type pilot struct {
 	p      control.Policy
 	stage  *stage
 	watch  func(control.Input, control.Decision, control.Effects)
+	each   int // decides at each so-many-th reading
+	read   int // readings so far
 	world  control.World
 	budget control.Budget
 	queue  control.QueuePolicy
@@ -97,8 +102,8 @@ type pilot struct {
 	oscillating bool
 }
 
-func newPilot(p control.Policy, shape Shape, s *stage, watch func(control.Input, control.Decision, control.Effects)) *pilot {
-	d := &pilot{p: p, stage: s, watch: watch, track: control.NewTrack(p), verdicts: []string{}}
+func newPilot(p control.Policy, shape Shape, s *stage, o Options) *pilot {
+	d := &pilot{p: p, stage: s, watch: o.Watch, each: max(o.DecideEach, 1), track: control.NewTrack(p), verdicts: []string{}}
 	d.queue = control.QueuePolicy{
 		Queue: queueName, Auto: true, Enforced: true, Max: shape.Max,
 		AcceptedBy: "simulator", AcceptedAt: epoch, Generation: 1,
@@ -119,6 +124,9 @@ func (d *pilot) tick(r control.Reading) {
 	d.snap.At, d.snap.Readings[0] = r.At, r
 	d.world = d.world.See(d.p, d.snap)
 	d.track.Observe(d.p, r)
+	if d.read++; d.read%d.each != 0 {
+		return
+	}
 	in := control.Input{World: d.world, Queue: d.queue, Signal: d.track.Signal(d.p), Budget: d.budget}
 	var decision control.Decision
 	var fx control.Effects

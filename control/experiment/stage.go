@@ -30,8 +30,8 @@ type stage struct {
 
 	u      float64 // drawn for each block
 	cached int     // count that caching sessions go by
-	trail  [trailBeats][3]float64
-	causes [3]float64
+	trail  [trailBeats]trace
+	recent trace // the sum of the trail
 
 	jobs    int // of the newest reading
 	shed    int
@@ -39,9 +39,24 @@ type stage struct {
 	lanes   []control.LaneReading
 }
 
-// trailBeats is the window behind the causes of a reading, in seconds: that of
-// growing, as the probe takes it.
+// trailBeats is the window behind the causes and the share of a reading, in
+// seconds: that of growing, as the probe takes it.
 const trailBeats = 120
+
+// trace is what is kept of a second for as long as the window lasts.
+type trace struct {
+	causes           [3]float64
+	wait, hold, jobs float64
+}
+
+func (t *trace) add(o *trace, sign float64) {
+	for i := range t.causes {
+		t.causes[i] += sign * o.causes[i]
+	}
+	t.wait += sign * o.wait
+	t.hold += sign * o.hold
+	t.jobs += sign * o.jobs
+}
 
 func newStage(shape Shape, src source, seed uint64, shards, every int) *stage {
 	return &stage{
@@ -71,10 +86,9 @@ func (s *stage) second() *beat {
 	}
 	b := s.source.next(load, s.shards)
 	old := &s.trail[int(s.seconds)%trailBeats]
-	for i := range old {
-		s.causes[i] += b.causes[i] - old[i]
-	}
-	*old = b.causes
+	s.recent.add(old, -1)
+	*old = trace{causes: b.causes, wait: b.wait, hold: b.hold, jobs: float64(b.jobs)}
+	s.recent.add(old, 1)
 	s.seconds++
 	s.jobs += b.jobs
 	s.shed += b.shed
@@ -137,8 +151,17 @@ func (s *stage) merge(b *beat) control.Reading {
 	return r
 }
 
+// why fills in what takes the window. The interval of the share is left out:
+// the controller makes its own, and nobody looks at these readings.
 func (s *stage) why(r *control.Reading) {
-	lane, notify, stuck := s.causes[behindLane], s.causes[behindNotify], s.causes[behindStuck]
+	r.Share = control.Some(0)
+	if all := s.recent.wait + s.recent.hold; all > 0 {
+		r.Share = control.Some(s.recent.wait / all)
+	}
+	if s.recent.jobs > 0 {
+		r.WaitPerEnqueueS = control.Some(s.recent.wait / perBeat / s.recent.jobs)
+	}
+	lane, notify, stuck := s.recent.causes[behindLane], s.recent.causes[behindNotify], s.recent.causes[behindStuck]
 	all := lane + notify + stuck
 	if all <= 0 {
 		r.Bottleneck = control.BottleneckNone

@@ -42,8 +42,9 @@ type SweepPlan struct {
 	Seeds   []uint64
 	Seconds int
 	Trials  []Trial // the defaults come first by themselves
-	Every   int     // seconds a reading, see Options
-	Base    *control.Policy
+	// Every and DecideEach are those of Options.
+	Every, DecideEach int
+	Base              *control.Policy // that the trials start from, nil for the defaults
 }
 
 // Sweep plays every shape under every trial. It uses all processors.
@@ -129,7 +130,7 @@ func (p SweepPlan) shape(ctx context.Context, tapes *Tapes, at int, policies []c
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			r, err := Play(tapes, shape, Job{Shape: shape.Name, Seed: seed, Seconds: p.Seconds}, Options{Every: p.Every, Policy: &policies[i]})
+			r, err := Play(tapes, shape, Job{Shape: shape.Name, Seed: seed, Seconds: p.Seconds}, Options{Every: p.Every, DecideEach: p.DecideEach, Policy: &policies[i]})
 			if err != nil {
 				return err
 			}
