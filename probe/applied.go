@@ -50,6 +50,8 @@ type group struct {
 	key     groupKey
 	picks   map[int32]bool // backends seen since the count changed
 	highest int            // highest shard picked since, -1 when none
+	proved  time.Time      // our clock, when it last picked one that the count does not have
+	below   int            // highest shard picked since proved
 	most    int            // most sessions at once
 	wait    float64        // Σ waiting sessions over the samples of the period
 	seenAt  time.Time      // our clock
@@ -60,7 +62,7 @@ func (q *queue) group(one session) *group {
 	key := groupKey{one.client, one.app, one.hidden}
 	g := q.groups[key]
 	if g == nil && len(q.groups) < maxGroups {
-		g = &group{key: key, picks: map[int32]bool{}, highest: -1}
+		g = &group{key: key, picks: map[int32]bool{}, highest: -1, below: -1}
 		q.groups[key] = g
 	}
 	return g
@@ -73,16 +75,29 @@ func (g *group) see(at time.Time, waits bool) {
 	}
 }
 
-func (g *group) pick(pid int32, shard int) {
+// pick notes the lane of a session while the queue has count shards.
+func (g *group) pick(pid int32, shard, count int, at time.Time) {
+	if count > 0 && shard >= count {
+		clear(g.picks) // whatever else it picked before is no word against this
+		g.proved, g.below, g.highest = at, -1, max(g.highest, shard)
+		return
+	}
 	if len(g.picks) < maxPicks {
 		g.picks[pid] = true
+	}
+	g.below = max(g.below, shard)
+	if count > 0 && g.highest >= count {
+		if math.Pow(float64(count)/float64(g.highest+1), float64(len(g.picks))) < proof {
+			g.highest = g.below
+		}
+		return
 	}
 	g.highest = max(g.highest, shard)
 }
 
 func (g *group) forgetPicks() {
 	clear(g.picks)
-	g.highest = -1
+	g.highest, g.below = -1, -1
 }
 
 // judge says how a producer of which k sessions picked lanes up to highest
@@ -144,6 +159,9 @@ func (q *queue) producers(reports []report, now time.Time, window time.Duration)
 		if now.Sub(g.seenAt) > window {
 			delete(q.groups, key)
 			continue
+		}
+		if q.shards > 0 && g.highest >= q.shards && now.Sub(g.proved) > window {
+			g.forgetPicks()
 		}
 		p := q.inferred(g, now)
 		// Next to instances that report, a group would count the same

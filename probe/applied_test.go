@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"shardpilot/control"
 	"shardpilot/db/local/pgtest"
@@ -97,6 +98,45 @@ func TestStaleNeedsProofAndSilenceIsUnknown(t *testing.T) {
 		if got, why := judge(c.count, c.prev, c.highest, c.k); got != c.want || why == "" {
 			t.Errorf("%s: %s (%s), want %s", name, got, why, c.want)
 		}
+	}
+}
+
+func TestAProducerThatWasToldIsNoLongerStale(t *testing.T) {
+	s := newState()
+	q := &queue{name: "a", shards: 2, known: 2, prev: 8, groups: map[groupKey]*group{}, samples: 1}
+	s.queues["a"] = q
+	g := q.group(session{client: "10.0.0.1", app: "x"})
+	at := epoch
+	state := func() control.AppliedState {
+		g.see(at, false)
+		return q.producers(nil, at, 10*time.Minute)[0].State
+	}
+	for pid := range int32(20) {
+		g.pick(pid, int(pid)%2, 2, at)
+	}
+	if got := state(); got != control.AppliedOn {
+		t.Errorf("20 sessions below the count: %s", got)
+	}
+	g.pick(3, 7, 2, at)
+	if got := state(); got != control.AppliedStale {
+		t.Errorf("one of them above it: %s", got)
+	}
+	for pid := range int32(4) { // a chance of 1 in 256
+		g.pick(pid, 1, 2, at)
+		if got := state(); (got == control.AppliedOn) != (pid == 3) || got == control.AppliedUnknown {
+			t.Errorf("%d sessions below it since: %s", pid+1, got)
+		}
+	}
+	g.pick(3, 7, 2, at)
+	for range 50 { // one session says the same thing over and over
+		g.pick(1, 1, 2, at)
+	}
+	if got := state(); got != control.AppliedStale {
+		t.Errorf("one session below it since: %s", got)
+	}
+	at = at.Add(11 * time.Minute)
+	if got := state(); got != control.AppliedUnknown {
+		t.Errorf("eleven minutes after the proof: %s", got)
 	}
 }
 

@@ -161,7 +161,7 @@ func (s *state) attributeGroups(l look, grace time.Duration) {
 		at[g][by.pid] = true
 		g.see(l.sent, waits)
 		if ln.queue.proves(one, l, grace) {
-			g.pick(by.pid, ln.shard)
+			g.pick(by.pid, ln.shard, ln.queue.shards, l.sent)
 		}
 	}
 	for ln, by := range l.hold {

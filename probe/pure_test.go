@@ -220,7 +220,7 @@ func TestACountThatChangesRestartsTheWindowAndThePicks(t *testing.T) {
 	q.window.Add(epoch, 3, 1, 1)
 	q.trail = []moment{{}}
 	g := q.group(session{client: "10.0.0.1", app: "x"})
-	g.pick(7, 1)
+	g.pick(7, 1, 2, epoch)
 	later := epoch.Add(time.Minute)
 	if changed := s.configure(map[string]int{"a": 4}, later, later, c); len(changed) != 1 {
 		t.Errorf("changed %v", changed)
