@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/user"
 	"runtime"
@@ -29,6 +30,8 @@ import (
 	"shardpilot/db/rehearsal"
 	"shardpilot/db/stage"
 	"shardpilot/probe"
+	"shardpilot/probe/metrics"
+	"shardpilot/probe/notify"
 	"shardpilot/tui"
 	"shardpilot/tui/cli"
 )
@@ -362,7 +365,8 @@ type station struct {
 	tick   *time.Ticker
 	store  *db.Store // nil when nothing is kept
 	cfg    *db.Config
-	gate   *db.Gate   // nil with the store
+	gate   *db.Gate // nil with the store
+	shows  *exposition
 	leader *db.Leader // nil for a command, which leads nothing
 }
 
@@ -373,8 +377,12 @@ func open(ctx context.Context, cmd cli.Command, cfg *db.Config, leads bool) (*st
 	if err != nil {
 		return nil, err
 	}
+	shows, err := expose(cmd.Run)
+	if err != nil {
+		return nil, err
+	}
 	pace := max(cmd.Run.Pace, 1)
-	s := &station{cfg: cfg, tick: time.NewTicker(max(time.Duration(float64(time.Second)/pace), quickestTick))}
+	s := &station{cfg: cfg, shows: shows, tick: time.NewTicker(max(time.Duration(float64(time.Second)/pace), quickestTick))}
 	conf := loop.Config{Policy: control.DefaultPolicy().Pace(pace), Process: control.Mode(cmd.Run.Mode), Memory: memory,
 		Tick: s.tick.C, Now: time.Now}
 	if memory == "" {
@@ -424,12 +432,67 @@ func whoWeAre() (who, host string) {
 	return "uid" + strconv.Itoa(os.Getuid()), host
 }
 
+// exposition shows what the runner says to Prometheus and to whoever asks for
+// its health, systemd included.
+type exposition struct {
+	metrics *metrics.Metrics
+	health  *metrics.Health
+	systemd notify.Notifier
+	serve   []func(context.Context) error
+}
+
+// expose takes the addresses, so that one that cannot be had is said at once.
+func expose(r cli.Run) (*exposition, error) {
+	x := &exposition{systemd: notify.New(os.Getenv, os.Getpid()), health: metrics.NewHealth(time.Now, 0),
+		metrics: metrics.New(metrics.Options{TopQueues: r.MetricsQueues, Version: version, GoVersion: runtime.Version(), Now: time.Now})}
+	for _, at := range []struct {
+		addr    string
+		handler http.Handler
+	}{{r.MetricsListen, x.metrics.Routes()}, {r.HealthListen, x.health.Routes()}} {
+		if at.addr == "" {
+			continue
+		}
+		ln, err := metrics.Listen(at.addr)
+		if err != nil {
+			return nil, err
+		}
+		x.serve = append(x.serve, func(ctx context.Context) error { return metrics.Answer(ctx, ln, at.handler) })
+	}
+	return x, nil
+}
+
+// run works until ctx ends and joins everything.
+func (x *exposition) run(ctx context.Context, events <-chan control.Event) error {
+	var wg sync.WaitGroup
+	broke := make([]error, len(x.serve))
+	for i, serve := range x.serve {
+		wg.Go(func() { broke[i] = serve(ctx) })
+	}
+	wg.Go(func() {
+		x.systemd.Keep(ctx, func() bool { ok, _ := x.health.Alive(); return ok })
+	})
+	ready := false
+	for e := range events {
+		x.metrics.Observe(e)
+		x.health.Observe(e)
+		if ok, _ := x.health.Ready(); ok && !ready {
+			ready = x.systemd.Ready() == nil
+		}
+	}
+	_ = x.systemd.Stopping() // a manager that is gone needs no word
+	wg.Wait()
+	return errors.Join(broke...)
+}
+
 // run works until ctx ends and joins everything.
 func (s *station) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var wg sync.WaitGroup
-	var led, ran error
+	var led, ran, shown error
+	seen, unsubscribe := s.runner.Subscribe(8)
+	defer unsubscribe()
+	wg.Go(func() { shown = s.shows.run(ctx, seen) })
 	if s.leader != nil {
 		wg.Go(func() { led = s.leader.Run(ctx) })
 		wg.Go(func() { db.KeepPruned(ctx, s.cfg, s.leader) })
@@ -437,7 +500,7 @@ func (s *station) run(ctx context.Context) error {
 	ran = s.runner.Run(ctx)
 	cancel()
 	wg.Wait()
-	return errors.Join(ran, led)
+	return errors.Join(ran, led, shown)
 }
 
 func (s *station) close() {
@@ -469,8 +532,12 @@ func watch(ctx context.Context, cmd cli.Command, cfg *db.Config, leads bool, to 
 		ran = s.run(ctx)
 	}()
 	err = to(ctx, s.runner, events)
+	left := leaves(s, control.Mode(cmd.Run.Mode))
 	cancel()
 	<-done
+	if left != "" && cmd.Name != "demo" { // a demo takes its database along
+		fmt.Fprintln(os.Stderr, "shardpilot: "+left)
+	}
 	return errors.Join(err, ran)
 }
 

@@ -24,6 +24,8 @@ func check(c Command, set *pflag.FlagSet) error {
 		return usageOf(c.Name, "--mode must be shadow or enforced, got %q", c.Run.Mode)
 	case has("pace") && !(c.Run.Pace >= 1 && c.Run.Pace <= 1000):
 		return usageOf(c.Name, "--pace must be 1 to 1000, got %v", c.Run.Pace)
+	case has("metrics-queues") && (c.Run.MetricsQueues < 1 || c.Run.MetricsQueues > 1000):
+		return usageOf(c.Name, "--metrics-queues must be 1 to 1000, got %d", c.Run.MetricsQueues)
 	case has("port") && set.Changed("port") && (c.Conn.Port < 1 || c.Conn.Port > 65535):
 		return usageOf(c.Name, "--port must be 1 to 65535, got %d", c.Conn.Port)
 	}

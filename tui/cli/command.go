@@ -49,6 +49,10 @@ type Screen struct {
 type Run struct {
 	Mode string  // shadow or enforced
 	Pace float64 // divides every duration of the policy, >= 1
+
+	MetricsListen string // address, "" serves none
+	HealthListen  string // address, "" serves none
+	MetricsQueues int    // queues with series of their own, 1..1000
 }
 
 // Demo is the private PostgreSQL, its load, and how long it goes on.

@@ -33,6 +33,12 @@ func runFlags(f *pflag.FlagSet, c *Command) {
 	f.Float64Var(&c.Run.Pace, "pace", 1, "divide every duration of the policy by this (rehearsals)")
 }
 
+func listenFlags(f *pflag.FlagSet, c *Command) {
+	f.StringVar(&c.Run.MetricsListen, "metrics-listen", "", "serve Prometheus metrics at this address, e.g. 127.0.0.1:9187")
+	f.StringVar(&c.Run.HealthListen, "health-listen", "", "serve /live and /ready at this address")
+	f.IntVar(&c.Run.MetricsQueues, "metrics-queues", 200, "queues with series of their own, 1 to 1000; the rest is summed")
+}
+
 func demoFlags(f *pflag.FlagSet, c *Command) {
 	f.StringVar(&c.Demo.Shape, "shape", "steady", "steady, bursty, skewed, notify, stuck or idle")
 	f.StringVar(&c.Demo.PG, "pg", "", "PostgreSQL major version: 15, 17 or 18 (newest found)")

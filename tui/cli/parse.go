@@ -27,11 +27,11 @@ type group func(*pflag.FlagSet, *Command)
 func commands() []command {
 	return []command{
 		{"dashboard", "[postgres-url]", "watch a database (also without the word)",
-			[]group{connFlags, screenFlags, runFlags}, "shardpilot postgres://watcher@db.example/app --label prod"},
+			[]group{connFlags, screenFlags, runFlags, listenFlags}, "shardpilot postgres://watcher@db.example/app --label prod"},
 		{"demo", "", "private PostgreSQL with contending producers, the dashboard on top",
-			[]group{demoFlags, screenFlags, runFlags, jsonFlag}, "shardpilot demo --shape bursty"},
+			[]group{demoFlags, screenFlags, runFlags, listenFlags, jsonFlag}, "shardpilot demo --shape bursty"},
 		{"run", "[postgres-url]", "the controller without a screen: lines, or JSON lines",
-			[]group{connFlags, logFileFlags, runFlags, jsonFlag}, "shardpilot run service=prod --mode enforced --json"},
+			[]group{connFlags, logFileFlags, runFlags, listenFlags, jsonFlag}, "shardpilot run service=prod --mode enforced --json"},
 		{"doctor", "[postgres-url]", "what works here, what does not, and what would mend it",
 			[]group{connFlags, jsonFlag}, "shardpilot doctor service=prod"},
 		{"show", "[postgres-url]", "count, mode, signal, last decision and why",

@@ -52,6 +52,7 @@ func TestBadArgumentsAreUsageFaultsThatNameTheFlag(t *testing.T) {
 		{"--pace 0.5", "--pace"},
 		{"--pace NaN", "--pace"},
 		{"--port 0", "--port"},
+		{"run --metrics-queues 0", "--metrics-queues"},
 		{"--port 65536", "--port"},
 		{"postgres://a/b postgres://c/d", "one connection string"},
 		{"doctor prod", `"prod"`},
