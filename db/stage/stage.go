@@ -54,7 +54,7 @@ type Stage struct {
 
 // Open sets everything up and starts the load. When it fails, nothing is left.
 // Its Faults say what to do.
-func Open(ctx context.Context, o Options) (s *Stage, err error) {
+func Open(ctx context.Context, o Options) (_ *Stage, err error) {
 	spec, err := spec(o)
 	if err != nil {
 		return nil, err
@@ -64,7 +64,7 @@ func Open(ctx context.Context, o Options) (s *Stage, err error) {
 	if err != nil {
 		return nil, err
 	}
-	s = &Stage{server: server}
+	s := &Stage{server: server} // not the result, which is nil when something fails
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
