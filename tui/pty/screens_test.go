@@ -1,0 +1,238 @@
+package pty
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"shardpilot/db/local/pgtest"
+)
+
+// everyKey is every key that has a meaning on some screen, those that act
+// included: each of them opens a dialog at most, which esc closes.
+var everyKey = []string{"j", "k", "G", "g", "\x1b[6~", "\x1b[5~", "\x1b[B", "\x1b[A", "l", "h", "!", "!", "?", "?", "s", "s", "S", "]", "[", "+", "-", " ", " ", "y", "\x0c",
+	"a", "\x1b", "x", "\x1b", "o", "\x1b", "p", "\x1b", "m", "\x1b", "u", "\x1b", "\x06", "\x02", "Z", "\x1b[15~"}
+
+// untouched is what no look around may change.
+func untouched(t *testing.T, conn *pgx.Conn) string {
+	t.Helper()
+	return ask[string](t, conn, `SELECT (SELECT string_agg(p::text, ' ' ORDER BY queue) FROM shardpilot.policy p)
+		|| (SELECT string_agg(queue || enqueue_shards, ' ' ORDER BY queue) FROM awa.queue_meta)
+		|| (SELECT count(*) FROM shardpilot.decision WHERE kind IN ('act', 'change'))`)
+}
+
+// A person new to it presses everything, on every screen, and nothing happens
+// that a look around should not do.
+func TestTourOfADemo(t *testing.T) {
+	t.Parallel()
+	tm := open(t, 120, 40, nil, "demo", "--producers", "4", "--label", "rehearsal")
+	tm.see(`rehearsal +127\.0\.0\.1:\d+/demo[^§]*orders`, patience)
+	conn := demoConn(t, folderOf(t, tm.written()))
+	before := untouched(t, conn)
+	for _, size := range [][2]int{{120, 40}, {80, 24}} {
+		tm.resize(size[0], size[1])
+		tm.see(`\[Overview\]`, patience)
+		tm.keys("\r")
+		tm.see(`\[Queue\]`, patience)
+		for _, screen := range []string{"Queue", "Decisions", "Producers", "Health", "Help", "Overview"} {
+			if screen != "Queue" {
+				tm.toScreen(screen)
+			}
+			for _, key := range everyKey {
+				tm.keys(key)
+				if key == "\x1b" {
+					time.Sleep(60 * time.Millisecond) // alone, it is no beginning of a sequence
+				}
+			}
+			filled(t, tm, size[0], size[1])
+		}
+		tm.keys("/", "mail", "\r")
+		tm.see(`emails`, patience)
+		until(t, "the filter", patience, func() bool { return !strings.Contains(tm.screen(), "reports:") })
+		tm.keys("\x1b")
+		tm.see(`reports:`, patience)
+		tm.toScreen("Overview")
+	}
+	if now := untouched(t, conn); now != before {
+		t.Errorf("something was changed:\n%s\nwas\n%s", now, before)
+	}
+	if len(tm.written()) == 0 || strings.Contains(tm.written(), "panic") {
+		t.Error("it panicked")
+	}
+	tm.keys("q")
+	if code := tm.ended(patience); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	tm.restored()
+	gone(t, folderOf(t, tm.written()), patience)
+}
+
+// toScreen goes to a screen by tab, out of whatever is open.
+func (tm *terminal) toScreen(name string) {
+	tm.t.Helper()
+	there := regexp.MustCompile(`\[` + name + `\W`)
+	for range 2 { // a question, then a screen opened over another
+		tm.keys("\x1b")
+		time.Sleep(60 * time.Millisecond)
+	}
+	for range 8 {
+		was := tm.screen()
+		if there.MatchString(was) {
+			return
+		}
+		tm.keys("\t")
+		for end := time.Now().Add(2 * time.Second); tm.screen() == was && time.Now().Before(end); {
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	tm.t.Fatalf("there is no way to the screen %s:\n%s", name, tm.screen())
+}
+
+// filled asserts that the picture takes the whole screen: where we are in the
+// first line, the keys in the last.
+func filled(t *testing.T, tm *terminal, w, h int) {
+	t.Helper()
+	lines := strings.Split(strings.ReplaceAll(tm.screen(), "\r", ""), "\n")
+	if len(lines) != h || !strings.Contains(lines[0], "127.0.0.1:") || !strings.Contains(lines[h-1], "quit") {
+		t.Errorf("at %d×%d the picture has %d lines:\n%s", w, h, len(lines), tm.screen())
+	}
+}
+
+// taken waits until the program has taken all keys typed so far: keys are taken
+// in their order, and this one makes it clear the screen.
+func (tm *terminal) taken() {
+	tm.t.Helper()
+	const clear = "\x1b[2J"
+	before := strings.Count(tm.written(), clear)
+	tm.keys("\x0c")
+	until(tm.t, "the keys are taken", patience, func() bool { return strings.Count(tm.written(), clear) > before })
+}
+
+// Sizes that no picture fits, on every screen and with a question open, are
+// said to be too small; the next size draws everything again.
+func TestResizingToNothingAndBack(t *testing.T) {
+	t.Parallel()
+	d := pgtest.One(t)
+	conn := furnish(t, d, map[string]int{"orders": 1, "emails": 2})
+	optIn(t, d, "orders", 8)
+	before := untouched(t, conn)
+	tm := open(t, 200, 60, nil, d.URL)
+	tm.see(`\[Overview\][^§]*orders`, patience)
+	storm := func(what, back string) {
+		t.Helper()
+		for _, size := range [][2]int{{20, 5}, {1, 1}, {0, 0}, {3, 200}, {500, 2}, {20, 5}} {
+			tm.resize(size[0], size[1])
+		}
+		tm.see(`needs \d+`, patience)
+		if back == what { // what is asked cannot be read now, so nothing answers it
+			tm.keys("\t", "\r", "\t", "\r")
+			tm.taken()
+		}
+		tm.resize(200, 60)
+		tm.see(back, patience)
+	}
+	storm("overview", `\[Overview\][^§]*orders`)
+	for _, screen := range []string{"Decisions", "Producers", "Health", "Help", "Overview"} {
+		tm.toScreen(screen)
+		storm(screen, `\[`+screen+`\W`)
+	}
+	for _, c := range [][2]string{{"o", "Set the shard count"}, {"p", "Pin the shard count"}, {"m", "Change who decides"}} {
+		tm.keys(c[0])
+		tm.see(c[1], patience)
+		storm(c[1], c[1])
+		tm.keys("\x1b")
+		until(t, "the question is gone", patience, func() bool { return !strings.Contains(tm.screen(), c[1]) })
+	}
+	if now := untouched(t, conn); now != before {
+		t.Errorf("something was changed:\n%s\nwas\n%s", now, before)
+	}
+	tm.keys("q")
+	if code := tm.ended(patience); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	tm.restored()
+}
+
+// Every action asks first, names what it is about and where, and takes no for
+// an answer when only enter is pressed.
+func TestDialogsNameEverythingAndDefaultToNo(t *testing.T) {
+	t.Parallel()
+	d := pgtest.One(t)
+	conn := furnish(t, d, map[string]int{"orders": 2})
+	optIn(t, d, "orders", 8)
+	before := untouched(t, conn)
+	tm := open(t, 120, 40, nil, d.URL, "--label", "prod-eu")
+	tm.see(`\[Overview\][^§]*orders[^§]*prod-eu|prod-eu[^§]*\[Overview\][^§]*orders`, patience)
+	place := regexp.QuoteMeta(fmt.Sprintf("prod-eu 127.0.0.1:%d/%s", d.Server.Port, d.Name))
+	for _, c := range []struct {
+		key, typed string
+		says       string
+	}{
+		{"o", "4", `queue orders: 2 (→|->) 4 shards`},
+		{"p", "", `queue orders: 2 (→|->) pinned to 2`},
+		{"m", "", `queue orders: mode (→|->) `},
+	} {
+		tm.keys(c.key)
+		tm.see(place, patience)
+		tm.keys(c.typed)
+		s := tm.see(c.says, patience)
+		for range 8 { // enter goes from field to field to No, and No closes
+			if strings.Contains(s, "[No]") {
+				break
+			}
+			was := s
+			tm.keys("\r")
+			until(t, "enter moves on", patience, func() bool { s = tm.screen(); return s != was })
+		}
+		if !strings.Contains(s, "[No]") {
+			t.Errorf("%s: enter does not lead to No:\n%s", c.key, s)
+		}
+		tm.keys("\r")
+		until(t, "No closes the question", patience, func() bool { return !regexp.MustCompile(c.says).MatchString(tm.screen()) })
+	}
+	for key, says := range map[string]string{"a": "no step of this queue is pending", "x": "no step of this queue is pending", "u": "no change of this queue"} {
+		tm.keys(key)
+		tm.see(says, patience)
+	}
+	tm.keys("\x1b[200~o4\r\t\r\x1b[201~") // pasted text is never keys
+	tm.see("pasted text is not taken for keys", patience)
+	if now := untouched(t, conn); now != before {
+		t.Errorf("something was changed:\n%s\nwas\n%s", now, before)
+	}
+	tm.keys("q")
+	tm.ended(patience)
+}
+
+func TestReadOnlyTakesTheActionKeysAway(t *testing.T) {
+	t.Parallel()
+	d := pgtest.One(t)
+	conn := furnish(t, d, map[string]int{"orders": 2})
+	optIn(t, d, "orders", 8)
+	before := untouched(t, conn)
+	tm := open(t, 120, 40, nil, d.URL, "--read-only")
+	s := tm.see(`read-only[^§]*\[Overview\][^§]*orders`, patience)
+	if strings.Contains(s, "override") || strings.Contains(s, "approve") {
+		t.Errorf("the footer offers actions:\n%s", s)
+	}
+	for _, key := range []string{"o", "p", "m", "a", "x", "u"} {
+		tm.keys(key, "\t")
+		tm.see(`\[(Decisions|Producers|Health|Help|Overview)\W`, patience)
+		if s := tm.screen(); strings.Contains(s, "[No]") || strings.Contains(s, " No ") {
+			t.Errorf("%q asks something:\n%s", key, s)
+		}
+		tm.toScreen("Overview")
+	}
+	tm.toScreen("Help")
+	if s := tm.screen(); strings.Contains(s, "override") || strings.Contains(s, "approve the pending step") {
+		t.Errorf("the help offers actions:\n%s", s)
+	}
+	if now := untouched(t, conn); now != before {
+		t.Errorf("something was changed:\n%s\nwas\n%s", now, before)
+	}
+	tm.keys("q")
+	tm.ended(patience)
+}

@@ -1,0 +1,252 @@
+// Package pty drives the real program in a pseudo-terminal and asserts both
+// the screen and the database behind it.
+package pty
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/vt"
+	"github.com/creack/pty"
+	"golang.org/x/sys/unix"
+
+	"shardpilot/db/local/pgtest"
+)
+
+// binary is the program under test, built once.
+var binary string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "shardpilot-pty-")
+	if err != nil {
+		panic(err)
+	}
+	binary = filepath.Join(dir, "shardpilot")
+	build := exec.Command("go", "build", "-o", binary, "shardpilot")
+	if out, err := build.CombinedOutput(); err != nil {
+		panic(string(out))
+	}
+	pgtest.Cleanup(func() { _ = os.RemoveAll(dir) })
+	pgtest.Main(m)
+}
+
+// terminal is the program behind a pseudo-terminal, with an emulator that
+// draws what it writes.
+type terminal struct {
+	t    *testing.T
+	cmd  *exec.Cmd
+	ptmx *os.File
+	emu  *vt.SafeEmulator
+
+	before unix.Termios // settings of a terminal that nobody has touched
+
+	mu     sync.Mutex
+	raw    bytes.Buffer
+	drawn  chan struct{} // closed when nothing more can come
+	exited chan struct{}
+	err    error
+}
+
+// open starts the program with w × h cells. Env entries go over a clean
+// environment with TERM=xterm-256color and a UTF-8 locale.
+func open(t *testing.T, w, h int, env []string, args ...string) *terminal {
+	t.Helper()
+	return openCommand(t, w, h, env, exec.Command(binary, args...))
+}
+
+func openCommand(t *testing.T, w, h int, env []string, cmd *exec.Cmd) *terminal {
+	t.Helper()
+	prepare(t, cmd, append([]string{"TERM=xterm-256color"}, env...))
+	ptmx, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: uint16(h), Cols: uint16(w)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tm := &terminal{t: t, cmd: cmd, ptmx: ptmx, emu: vt.NewSafeEmulator(w, h), before: fresh(t),
+		drawn: make(chan struct{}), exited: make(chan struct{})}
+	go tm.draw()
+	go tm.answer()
+	go func() {
+		tm.err = cmd.Wait()
+		close(tm.exited)
+	}()
+	t.Cleanup(tm.close)
+	return tm
+}
+
+// draw copies what the program writes into the emulator, until nobody has the
+// terminal open any more.
+func (tm *terminal) draw() {
+	defer close(tm.drawn)
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := tm.ptmx.Read(buf)
+		if n > 0 {
+			tm.mu.Lock()
+			tm.raw.Write(buf[:n])
+			tm.mu.Unlock()
+			_, _ = tm.emu.Write(buf[:n])
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// answer sends back what a terminal replies to queries.
+func (tm *terminal) answer() {
+	buf := make([]byte, 1024)
+	for {
+		n, err := tm.emu.Read(buf)
+		if err != nil {
+			return
+		}
+		if _, err := tm.ptmx.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+}
+
+func (tm *terminal) close() {
+	_ = tm.cmd.Process.Kill()
+	<-tm.exited
+	_ = tm.ptmx.Close()
+	_ = tm.emu.Close()
+}
+
+// hangUp takes the terminal away, as a lost connection does.
+func (tm *terminal) hangUp() {
+	tm.t.Helper()
+	if err := tm.ptmx.Close(); err != nil {
+		tm.t.Fatal(err)
+	}
+}
+
+// signal sends the program a signal.
+func (tm *terminal) signal(s syscall.Signal) {
+	tm.t.Helper()
+	if err := tm.cmd.Process.Signal(s); err != nil {
+		tm.t.Fatal(err)
+	}
+}
+
+// keys types s; each call is one write, as a key press is.
+func (tm *terminal) keys(s ...string) {
+	tm.t.Helper()
+	for _, k := range s {
+		if _, err := tm.ptmx.WriteString(k); err != nil {
+			tm.t.Fatalf("typing %q: %v", k, err)
+		}
+	}
+}
+
+func (tm *terminal) resize(w, h int) {
+	tm.t.Helper()
+	if w > 0 && h > 0 {
+		tm.emu.Resize(w, h)
+	}
+	if err := pty.Setsize(tm.ptmx, &pty.Winsize{Rows: uint16(h), Cols: uint16(w)}); err != nil {
+		tm.t.Fatal(err)
+	}
+}
+
+// screen is what a person sees, without colours.
+func (tm *terminal) screen() string { return ansi.Strip(tm.emu.Render()) }
+
+// written is everything the program has sent so far.
+func (tm *terminal) written() string {
+	tm.mu.Lock()
+	defer tm.mu.Unlock()
+	return tm.raw.String()
+}
+
+// see waits until the screen matches the pattern.
+func (tm *terminal) see(pattern string, within time.Duration) string {
+	tm.t.Helper()
+	re := regexp.MustCompile(pattern)
+	deadline := time.Now().Add(within)
+	for {
+		if s := tm.screen(); re.MatchString(s) {
+			return s
+		}
+		select {
+		case <-tm.drawn:
+			if s := tm.screen(); re.MatchString(s) {
+				return s
+			}
+			tm.t.Fatalf("the program ended before the screen showed %q:\n%s", pattern, tm.screen())
+		case <-time.After(20 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			tm.t.Fatalf("the screen never showed %q:\n%s", pattern, tm.screen())
+		}
+	}
+}
+
+// ended waits for the exit and returns the code, 128 + signal when killed.
+func (tm *terminal) ended(within time.Duration) int {
+	tm.t.Helper()
+	select {
+	case <-tm.exited:
+	case <-time.After(within):
+		tm.t.Fatalf("still running after %s:\n%s", within, tm.screen())
+	}
+	return exitCode(tm.err)
+}
+
+// fresh are the settings with which every pseudo-terminal begins.
+func fresh(t *testing.T) unix.Termios {
+	t.Helper()
+	ptmx, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = ptmx.Close(), tty.Close() }()
+	return settings(t, ptmx)
+}
+
+func settings(t *testing.T, f *os.File) unix.Termios {
+	t.Helper()
+	s, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return *s
+}
+
+func exitCode(err error) int {
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		return 0
+	}
+	if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+		return 128 + int(ws.Signal())
+	}
+	return exit.ExitCode()
+}
+
+// restored asserts that the program gave the terminal back as it found it:
+// its settings, normal screen, visible cursor, no bracketed paste.
+func (tm *terminal) restored() {
+	tm.t.Helper()
+	if now := settings(tm.t, tm.ptmx); now != tm.before {
+		tm.t.Errorf("the terminal's settings are %+v, were %+v", now, tm.before)
+	}
+	out := tm.written()
+	for _, pair := range [][2]string{
+		{"\x1b[?1049h", "\x1b[?1049l"}, {"\x1b[?25l", "\x1b[?25h"}, {"\x1b[?2004h", "\x1b[?2004l"},
+	} {
+		if on, off := strings.LastIndex(out, pair[0]), strings.LastIndex(out, pair[1]); on >= 0 && off < on {
+			tm.t.Errorf("the terminal was left with %q on", pair[0])
+		}
+	}
+}
