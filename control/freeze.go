@@ -17,7 +17,7 @@ func freeze(p Policy, in *Input, list []Blocker) []Blocker {
 		case w.Lead.Refused != "":
 			d = w.Lead.Refused
 		case w.Lead.Name != "":
-			d = w.Lead.Name
+			d = w.Lead.Name + " does"
 		}
 		list = append(list, Blocker{Rule: ReasonNotLeader, Detail: d})
 	}

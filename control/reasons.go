@@ -103,7 +103,7 @@ var reasonWords = map[Reason]string{
 	ReasonReadOnly:    "the server is read-only",
 	ReasonAwaUnfit:    "this Awa installation must not be written to",
 	ReasonAwaBusy:     "Awa is migrating or in transition",
-	ReasonNotLeader:   "another process leads",
+	ReasonNotLeader:   "this process does not lead",
 	ReasonStore:       "the decision log cannot be written",
 	ReasonClockStep:   "a clock stepped",
 	ReasonWarmUp:      "warming up",

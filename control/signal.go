@@ -116,20 +116,20 @@ func (t *Track) calm(p Policy, s *Signal) {
 	if late, ok := t.over(p.GrowWindow).rate().Get(); ok && late < s.RateOfLate.Or(0) {
 		s.RateOfLate = Some(late)
 	}
-	if long.seconds > 0 && slice.seconds > 0 {
-		s.Busy = Some(float64(max(long.busyS/long.seconds, slice.busyS/slice.seconds)))
+	if long.seenT > 0 && slice.seenT > 0 {
+		s.Busy = Some(float64(max(long.busyS/long.seenT, slice.busyS/slice.seenT)))
 	}
 	s.Drained, s.DrainedOK = t.newest.DrainedAbove(s.Shards / 2)
 }
 
+// A mean that is known for less than half the time is not known.
 func (t tally) waiters() Value {
-	if t.seconds == 0 {
+	if t.seenT == 0 || t.seenT < t.seconds/2 {
 		return None()
 	}
-	return Some(float64(t.waitS / t.seconds))
+	return Some(float64(t.waitS / t.seenT))
 }
 
-// A mean that is known for less than half the time is not known.
 func (t tally) inside() Value {
 	if t.insideT == 0 || t.insideT < t.seconds/2 {
 		return None()

@@ -21,6 +21,7 @@ type Track struct {
 // tally is what one batch of readings summed up to.
 type tally struct {
 	seconds float32 // measured
+	seenT   float32 // seconds in which waiters and holders are known
 	waitS   float32 // session-seconds waiting
 	insideS float32 // session-seconds waiting or holding
 	insideT float32 // seconds in which the sessions inside are known
@@ -31,6 +32,7 @@ type tally struct {
 
 func (t *tally) add(o tally) {
 	t.seconds += o.seconds
+	t.seenT += o.seenT
 	t.waitS += o.waitS
 	t.insideS += o.insideS
 	t.insideT += o.insideT
@@ -94,7 +96,10 @@ func (t *Track) Observe(p Policy, r Reading) {
 }
 
 func (t *Track) tally(p Policy, r Reading) {
-	c := tally{seconds: float32(r.PeriodS), waitS: float32(r.Waiters.Or(0) * r.PeriodS)}
+	c := tally{seconds: float32(r.PeriodS)}
+	if waiters, ok := r.Waiters.Get(); ok {
+		c.waitS, c.seenT = float32(waiters*r.PeriodS), c.seconds
+	}
 	if inside, ok := r.Inside.Get(); ok {
 		c.insideS, c.insideT = float32(inside*r.PeriodS), c.seconds
 	}
