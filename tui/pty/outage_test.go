@@ -85,6 +85,25 @@ func gapped(screen string) bool {
 	return false
 }
 
+// A password that is changed under the dashboard is a fault that no retry mends:
+// the banner says so, and quitting is still no failure.
+func TestDashboardSaysWhenRetryingWillNotHelp(t *testing.T) {
+	t.Parallel()
+	d := pgtest.One(t)
+	conn := furnish(t, d, map[string]int{"orders": 1})
+	watcher := role(t, d, conn, "evicted", "GRANT pg_read_all_data, pg_write_all_data, pg_read_all_stats TO ROLE")
+	tm := open(t, 120, 40, nil, watcher)
+	tm.see(`leading[^§]*orders`, patience)
+	do(t, conn, `ALTER ROLE evicted_`+d.Name+` PASSWORD 'another'`)
+	do(t, conn, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'evicted_`+d.Name+`'`)
+	tm.see(`refused the password of role "evicted[^§]*(will not help|passfile)[^§]*orders`, patience)
+	tm.keys("q")
+	if code := tm.ended(patience); code != 0 {
+		t.Errorf("exit code %d:\n%s", code, tm.screen())
+	}
+	tm.restored()
+}
+
 // What the dashboard cannot watch it says on the screen, with what to do.
 func TestDashboardSaysWhatStandsInTheWay(t *testing.T) {
 	t.Parallel()

@@ -14,8 +14,8 @@ import (
 
 // everyKey is every key that has a meaning on some screen, those that act
 // included: each of them opens a dialog at most, which esc closes.
-var everyKey = []string{"j", "k", "G", "g", "\x1b[6~", "\x1b[5~", "\x1b[B", "\x1b[A", "l", "h", "!", "!", "?", "?", "s", "s", "S", "]", "[", "+", "-", " ", " ", "y", "\x0c",
-	"a", "\x1b", "x", "\x1b", "o", "\x1b", "p", "\x1b", "m", "\x1b", "u", "\x1b", "\x06", "\x02", "Z", "\x1b[15~"}
+var everyKey = []string{"j", "k", "G", "g", "\x1b[6~", "\x1b[5~", "\x1b[B", "\x1b[A", "l", "h", "!", "!", "?", "?", "s", "s", "S", "]", "[", "+", "-", " ", " ", "\x0c",
+	"a", "\x1b", "x", "\x1b", "o", "\x1b", "p", "\x1b", "m", "\x1b", "u", "\x1b", "\x06", "\x02", "Z", "\x1b[15~", "y", "\x1b"}
 
 // untouched is what no look around may change.
 func untouched(t *testing.T, conn *pgx.Conn) string {
@@ -167,17 +167,17 @@ func TestDialogsNameEverythingAndDefaultToNo(t *testing.T) {
 	before := untouched(t, conn)
 	tm := open(t, 120, 40, nil, d.URL, "--label", "prod-eu")
 	tm.see(`\[Overview\][^§]*orders[^§]*prod-eu|prod-eu[^§]*\[Overview\][^§]*orders`, patience)
-	place := regexp.QuoteMeta(fmt.Sprintf("prod-eu 127.0.0.1:%d/%s", d.Server.Port, d.Name))
+	place := regexp.QuoteMeta(fmt.Sprintf("127.0.0.1:%d/%s", d.Server.Port, d.Name))
 	for _, c := range []struct {
-		key, typed string
-		says       string
+		key, title, typed string
+		says              string
 	}{
-		{"o", "4", `queue orders: 2 (→|->) 4 shards`},
-		{"p", "", `queue orders: 2 (→|->) pinned to 2`},
-		{"m", "", `queue orders: mode (→|->) `},
+		{"o", "Set the shard count", "4", `queue orders: 2 (→|->) 4 shards`},
+		{"p", "Pin the shard count", "", `queue orders: 2 (→|->) pinned to 2`},
+		{"m", "Change who decides", "", `queue orders: mode (→|->) `},
 	} {
 		tm.keys(c.key)
-		tm.see(place, patience)
+		tm.see(c.title+`[^\n]*prod-eu +`+place, patience)
 		tm.keys(c.typed)
 		s := tm.see(c.says, patience)
 		for range 8 { // enter goes from field to field to No, and No closes

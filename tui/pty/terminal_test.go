@@ -5,6 +5,7 @@ package pty
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -37,6 +38,13 @@ func TestMain(m *testing.M) {
 		panic(string(out))
 	}
 	pgtest.Cleanup(func() { _ = os.RemoveAll(dir) })
+	// These tests wait much more than they work.
+	flag.Parse()
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		if err := f.Value.Set("4"); err != nil {
+			panic(err)
+		}
+	}
 	pgtest.Main(m)
 }
 
