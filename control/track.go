@@ -141,7 +141,7 @@ func (t *Track) open(at time.Time) {
 		for i := r.head - int64(len(r.cells)) + 1; i < r.head; i++ {
 			if time.Unix(0, i*int64(r.step)).After(t.since) {
 				s := float32(r.step.Seconds())
-				*r.place(i) = tally{seconds: s, rateT: s, insideT: s}
+				*r.place(i) = tally{seconds: s, seenT: s, rateT: s, insideT: s}
 			}
 		}
 	}
@@ -193,7 +193,7 @@ func (t *Track) topLane() Value {
 func (t *Track) over(span time.Duration) tally {
 	if t.fine.cells == nil {
 		s := float32(min(span, t.age()).Seconds())
-		return tally{seconds: s, rateT: s, insideT: s}
+		return tally{seconds: s, seenT: s, rateT: s, insideT: s}
 	}
 	var sum tally
 	r := &t.fine

@@ -38,6 +38,9 @@ func (p provisioned) note(used bool) string {
 	case p.lanes == 0:
 		return ""
 	case used:
+		if p.lanes == 1 {
+			return "1 lane made"
+		}
 		return fmt.Sprintf("%d lanes made", p.lanes)
 	}
 	return fmt.Sprintf("%d of %d missing lanes were made before that; they stay, and nobody uses them yet", p.lanes, p.wanted)

@@ -301,3 +301,30 @@ func TestTheFirstEventComesWithoutALogToo(t *testing.T) {
 		}
 	})
 }
+
+func TestANewLeaderReadsTheLogBeforeItWrites(t *testing.T) {
+	d := newDatabase()
+	d.allow(control.QueuePolicy{Queue: "orders", Enforced: true})
+	d.crowd["orders"] = 0
+	leads := false
+	c := d.config()
+	c.Reload = 30 * time.Second
+	c.Leader = leaderFunc(func() (l control.Leadership) {
+		d.set(func() { l = control.Leadership{Leading: leads, Epoch: 1, Name: "bea@x"} })
+		return l
+	})
+	play(t, c, func(t *testing.T, _ *Runner) {
+		pass(time.Minute)
+		d.set(func() { d.shards["orders"] = 4 })
+		pass(35 * time.Second) // the log has been read since, and says nothing of it
+		entry := control.LogEntry{Kind: control.LogAdopted, Queue: "orders", From: 1, To: 4, Reason: control.ReasonAdopted, Actor: "elsewhere"}
+		if err := d.Save(context.Background(), Batch{Entries: []control.LogEntry{entry}}); err != nil {
+			t.Fatal(err)
+		}
+		d.set(func() { leads = true })
+		pass(20 * time.Second)
+		if adopted := d.kinds(control.LogAdopted); len(adopted) != 1 {
+			t.Errorf("one change from elsewhere is in the log %d times: %+v", len(adopted), adopted)
+		}
+	})
+}

@@ -87,6 +87,7 @@ type Runner struct {
 	loaded     bool
 	loadedAt   time.Time // our clock, when the newest successful load began
 	loadTried  time.Time
+	ledAt      time.Time // our clock, when this process began to lead
 	wantLoad   bool
 	storeSince time.Time
 	news       news

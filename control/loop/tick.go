@@ -85,6 +85,9 @@ func (r *Runner) follow() {
 	if r.c.Leader != nil {
 		l = r.c.Leader.Leadership()
 	}
+	if l.Leading && !r.world.Lead.Leading {
+		r.ledAt, r.wantLoad = r.c.Now(), true
+	}
 	r.world = r.world.Follow(r.c.Policy, l)
 }
 
@@ -159,6 +162,11 @@ func (r *Runner) decide() {
 // collect turns the effects of a round into an errand, if none is out.
 func (r *Runner) collect(ctx context.Context) {
 	if r.errand != nil {
+		return
+	}
+	if r.world.Lead.Leading && !r.loadedAt.After(r.ledAt) {
+		r.wantLoad = true // what the leader before us wrote comes first
+		r.dispatch(ctx)
 		return
 	}
 	e := &errand{}
