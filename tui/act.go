@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -24,6 +25,7 @@ func actionBindings() []binding {
 		{keys: []string{"o"}, short: "override", help: "set any shard count", group: actionGroup, on: on, do: ask((*Model).askOverride)},
 		{keys: []string{"p"}, short: "pin", help: "pin the count, or unpin it", group: actionGroup, on: on, do: ask((*Model).askPin)},
 		{keys: []string{"m"}, short: "mode", help: "manual, shadow or enforced", group: actionGroup, on: on, do: ask((*Model).askMode)},
+		{keys: []string{"b"}, short: "brake", help: "brake: pause steps up or down, or resume them", group: actionGroup, on: on, do: ask((*Model).askPause)},
 		{keys: []string{"u"}, help: "undo the last change", group: actionGroup, on: on, do: ask((*Model).askUndo)},
 	}
 }
@@ -38,6 +40,9 @@ func (m *Model) ask(open func(*Model, row)) {
 	case m.failure != nil:
 		m.say("there is no fresh reading: nothing can be done until there is")
 		return
+	case m.paused:
+		m.say("the picture is not live: nothing can be done from it; end returns to the newest reading")
+		return
 	case m.newest.Snapshot.Database.Standby:
 		m.say("this is a standby: nothing can be written here")
 		return
@@ -50,7 +55,11 @@ func (m *Model) ask(open func(*Model, row)) {
 }
 
 func (m *Model) newDialog(r row, v control.Verb, title, yes string) *dialog {
-	return &dialog{verb: v, queue: r.name, label: r.label, from: r.reading.Shards, to: r.reading.Shards, title: title, yes: yes}
+	d := &dialog{verb: v, queue: r.name, label: r.label, from: r.reading.Shards, to: r.reading.Shards, title: title, yes: yes}
+	if r.decision != nil {
+		d.accepted = r.decision.Policy.Accepted()
+	}
+	return d
 }
 
 func reasonField() field {
@@ -59,8 +68,11 @@ func reasonField() field {
 
 func forceField(hint string) field { return field{name: "force", check: true, hint: hint} }
 
-func acceptField() field {
-	return field{name: "accept", check: true, hint: "partitioned FIFO: order holds within a shard only (space)"}
+// withAccept adds the box that accepts partitioned FIFO, when nobody has yet.
+func (d *dialog) withAccept() {
+	if !d.accepted {
+		d.fields = append(d.fields, field{name: "accept", check: true, hint: "partitioned FIFO: order holds within a shard only (space)"})
+	}
 }
 
 // openDialog shows d with the focus on No, or on the field that must be filled in.
@@ -110,7 +122,9 @@ func (m *Model) askReject(r row) {
 func (m *Model) askOverride(r row) {
 	d := m.newDialog(r, control.VerbOverride, "Set the shard count by hand", "Set")
 	d.fields = []field{{name: "new count", allow: "0123456789", limit: 2, hint: fmt.Sprintf("%d..%d", control.MinShards, control.MaxShards)},
-		reasonField(), acceptField(), forceField("lower although upper lanes are not drained (space)")}
+		reasonField()}
+	d.withAccept()
+	d.fields = append(d.fields, forceField("lower although upper lanes are not drained (space)"))
 	m.openDialog(d, 0)
 }
 
@@ -123,17 +137,21 @@ func (m *Model) askPin(r row) {
 	}
 	d := m.newDialog(r, control.VerbPin, "Pin the shard count", "Pin")
 	d.fields = []field{{name: "count", value: shardCount(r.reading.Shards), allow: "0123456789", limit: 2, hint: fmt.Sprintf("%d..%d", control.MinShards, control.MaxShards)},
-		{name: "for", value: "2h", allow: "0123456789hms", limit: 8, hint: "30m, 2h, 48h; empty: until unpinned"}, reasonField(), acceptField()}
+		{name: "for", value: "2h", allow: "0123456789hms", limit: 8, hint: "30m, 2h, 48h; empty: until unpinned"}, reasonField()}
+	d.withAccept()
 	if r.reading.Shards == 0 {
 		d.fields[0].value = ""
 	}
 	m.openDialog(d, -1)
 }
 
-// pinned says whether the decision says so: the policy itself is not ours to see.
+// pinned says whether the queue is, by its policy or by what the rules say.
 func pinned(r row) bool {
 	if r.decision == nil {
 		return false
+	}
+	if r.decision.Policy.Pin.Holds(r.reading.At) {
+		return true
 	}
 	if r.decision.Reason == control.ReasonPinned {
 		return true
@@ -156,10 +174,15 @@ func (m *Model) askMode(r row) {
 			now = i
 		}
 	}
+	highest := ""
+	if r.decision != nil && r.decision.Policy.Max > 0 {
+		highest = strconv.Itoa(r.decision.Policy.Max)
+	}
 	d.facts = []string{"now " + modes[now] + "; enforced acts only in a process that runs enforced too"}
 	d.fields = []field{{name: "mode", choices: modes, at: now, hint: "left and right"},
-		{name: "max", allow: "0123456789", limit: 2, hint: fmt.Sprintf("%d..%d, above %d is dear; empty keeps the one there is", control.MinMax, control.MaxMax, control.WarnMax)},
-		reasonField(), acceptField()}
+		{name: "max", value: highest, allow: "0123456789", limit: 2, hint: fmt.Sprintf("%d..%d, above %d is dear; empty keeps the one there is", control.MinMax, control.MaxMax, control.WarnMax)},
+		reasonField()}
+	d.withAccept()
 	m.openDialog(d, 0)
 }
 
@@ -172,8 +195,39 @@ func (m *Model) askUndo(r row) {
 	d := m.newDialog(r, control.VerbUndo, "Take the last change back", "Undo")
 	d.to = c.From
 	d.facts = []string{m.memory.steps(c.From, c.To) + " by " + c.Actor + " at " + m.until(c.At)}
-	d.fields = []field{reasonField(), acceptField()}
+	d.fields = []field{reasonField()}
+	d.withAccept()
 	m.openDialog(d, -1)
+}
+
+// brakes are what the brake dialog offers, in its order.
+var brakes = []struct {
+	name     string
+	verb     control.Verb
+	up, down bool
+	what     string
+}{
+	{"pause up", control.VerbPause, true, false, "steps up pause until resumed"},
+	{"pause down", control.VerbPause, false, true, "steps down pause until resumed"},
+	{"pause both", control.VerbPause, true, true, "all steps pause until resumed"},
+	{"resume", control.VerbResume, true, true, "steps go on, also after oscillating"},
+}
+
+// askPause offers what the queue is not in already: resuming, when it is braked.
+func (m *Model) askPause(r row) {
+	d := m.newDialog(r, control.VerbPause, "Pause or resume steps", "Do it")
+	f := field{name: "steps", hint: "left and right"}
+	for _, b := range brakes {
+		f.choices = append(f.choices, b.name)
+	}
+	d.facts = []string{"now nothing is paused"}
+	if r.decision != nil {
+		if lines := m.pauseWords(r.decision.Policy); len(lines) > 0 {
+			d.facts, f.at = lines, len(brakes)-1
+		}
+	}
+	d.fields = []field{f, reasonField()}
+	m.openDialog(d, 0)
 }
 
 // target is the count a dialog is about now, 0 when none has been given yet.
@@ -207,14 +261,18 @@ func (m *Model) command(d *dialog) (control.Command, string) {
 		}
 	case control.VerbUndo:
 		c.From = d.from
-	case control.VerbAuto:
-		switch c.Max = d.number("max"); d.get("mode").at {
+	case control.VerbPause, control.VerbResume:
+		b := brakes[d.get("steps").at]
+		c.Verb, c.Up, c.Down, d.verb = b.verb, b.up, b.down, b.verb
+	case control.VerbAuto, control.VerbManual:
+		switch c.Verb, c.Max = control.VerbAuto, d.number("max"); d.get("mode").at {
 		case 0:
 			c.Verb, c.Max, c.Accept, d.verb = control.VerbManual, 0, false, control.VerbManual
 			return c, ""
 		case 2:
 			c.Enforced = true
 		}
+		d.verb = c.Verb
 		if c.Max != 0 && (c.Max < control.MinMax || c.Max > control.MaxMax) {
 			return c, fmt.Sprintf("max must be %d to %d", control.MinMax, control.MaxMax)
 		}
@@ -240,27 +298,29 @@ func (m *Model) sentence(d *dialog) string {
 		return name + ": " + from + " " + m.g.arrow + " pinned to " + to
 	case control.VerbUnpin:
 		return name + ": no longer pinned"
+	case control.VerbPause, control.VerbResume:
+		return name + ": " + brakes[d.get("steps").at].what
 	case control.VerbAuto, control.VerbManual:
 		return name + ": mode " + m.g.arrow + " " + modes[d.get("mode").at]
 	}
 	return name
 }
 
-// price spells out what a change of the count costs, whoever makes it.
+// price is what the command would cost beyond what it says.
 func (m *Model) price(d *dialog) []string {
-	to := d.target()
-	switch {
-	case d.verb == control.VerbReject || d.verb == control.VerbUnpin || d.verb == control.VerbAuto || d.verb == control.VerbManual,
-		to == 0, to == d.from:
+	if d.changesNothing() {
 		return nil
-	case to > d.from:
-		s := "Keys move between shards: the order of a key is broken until its old rows have drained. Lanes stay for ever, and every claim looks at all of them."
-		if to > control.WarnMax {
-			s += fmt.Sprintf(" More than %d is dear.", control.WarnMax)
-		}
-		return []string{s}
 	}
-	return []string{"Keys move between shards: the order of a key is broken until the rows above have drained. Claims get no cheaper: the lanes stay."}
+	return priceOf(d.from, d.target())
+}
+
+// changesNothing says whether the command writes a policy and no count.
+func (d *dialog) changesNothing() bool {
+	switch d.verb {
+	case control.VerbApprove, control.VerbOverride, control.VerbPin, control.VerbUndo:
+		return false
+	}
+	return true
 }
 
 // outcome is what came of a command, in sentences.

@@ -10,7 +10,7 @@ import (
 	"shardpilot/control"
 )
 
-var actionKeys = []string{"a", "x", "o", "p", "m", "u"}
+var actionKeys = []string{"a", "x", "o", "p", "m", "u", "b"}
 
 // acting is a world in which everything can be asked for: the first queue has a
 // pending step and a change that can be taken back.
@@ -37,7 +37,7 @@ func acting(t *testing.T) *world {
 func TestEveryDialogNamesQueueCountsAndEnvironment(t *testing.T) {
 	for key, want := range map[string]string{
 		"a": "queue orders: 2 -> 4 shards", "x": "queue orders: stays at 2, not 4", "o": "queue orders: 2 -> ? shards",
-		"p": "queue orders: 2 -> pinned to 2", "m": "queue orders: mode -> shadow", "u": "queue orders: 2 -> 1 shards",
+		"p": "queue orders: 2 -> pinned to 2", "m": "queue orders: mode -> shadow", "u": "queue orders: 2 -> 1 shards", "b": "queue orders: steps up pause until resumed",
 	} {
 		for _, page := range []string{"", "enter"} {
 			w := acting(t)
@@ -45,7 +45,7 @@ func TestEveryDialogNamesQueueCountsAndEnvironment(t *testing.T) {
 				w.keys(page)
 			}
 			w.keys(key)
-			has(t, w.m, want, "prod db1.example:5432/app")
+			has(t, w.m, want, " prod  db1.example:5432/app")
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestEveryDialogNamesQueueCountsAndEnvironment(t *testing.T) {
 // no action.
 func TestHeldKeysNeverAct(t *testing.T) {
 	for s := range screenCount {
-		for _, k := range append(actionKeys, "A", "X", "O", "P", "M", "U") {
+		for _, k := range append(actionKeys, "A", "X", "O", "P", "M", "U", "B") {
 			w := acting(t)
 			w.m.screen, w.m.open = s, "orders"
 			for range 60 {

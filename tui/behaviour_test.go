@@ -45,7 +45,7 @@ func TestReadOnlyKeysChangeNothingOutside(t *testing.T) {
 			w.m.screen = s
 			e := w.keys(k)
 			switch {
-			case e.Quit != (k == "q" || k == "ctrl+c"), e.Redraw != (k == "ctrl+l"), e.Copy != "" && k != "y":
+			case e.Quit != (k == "q" || k == "ctrl+c"), e.Redraw != (k == "ctrl+l"), e.Copy != "", e.Save != nil, e.Do != nil:
 				t.Errorf("%s: %q has the effect %+v", screenNames[s], k, e)
 			}
 		}
@@ -75,13 +75,37 @@ func TestSelectionFollowsTheQueue(t *testing.T) {
 	}
 }
 
-func TestTheFirstLineKeepsItsQueueToo(t *testing.T) {
-	w := newWorld(t, looks["none"]).play(30)
+// Until somebody moves the cursor it stands on the first row, whichever that
+// is; from then on it stays with its queue, also on the first row.
+func TestTheCursorFollowsTheFirstRowUntilItIsMoved(t *testing.T) {
+	w := newWorld(t, looks["none"], "a", "b", "c")
+	busiest := 0
+	w.edit = func(ev *control.Event) {
+		for i := range ev.Snapshot.Readings {
+			r := &ev.Snapshot.Readings[i]
+			r.Waiters, r.Share, r.Stale = control.Some(2), control.Some(0.5), 0
+			r.Bottleneck = control.BottleneckLane
+			if ev.Decisions[i].Pending = false; i == busiest {
+				r.Waiters = control.Some(9)
+			}
+		}
+	}
+	w.play(30)
 	w.m.Resize(120, 40)
-	before, _ := w.m.selected()
-	w.play(90) // the order changes under the cursor
-	if now, _ := w.m.selected(); now.name != before.name {
-		t.Errorf("the cursor went from %s to %s by itself", before.name, now.name)
+	on := func() string { r, _ := w.m.selected(); return r.name }
+	for busiest = range 3 {
+		if w.play(30); on() != w.names[busiest] {
+			t.Errorf("the busiest is %s, the cursor stands on %s", w.names[busiest], on())
+		}
+	}
+	w.keys("j", "k") // now it is c's
+	busiest = 0
+	if w.play(30); on() != "c" || w.m.rows[0].name != "a" {
+		t.Errorf("moved, the cursor went from c to %s", on())
+	}
+	w.keys("esc")
+	if w.play(1); on() != "a" {
+		t.Errorf("let go, the cursor stands on %s", on())
 	}
 }
 
@@ -100,14 +124,14 @@ func TestAbsentSortsLastAndShowsAsSuch(t *testing.T) {
 	}
 	w.play(12)
 	w.m.Resize(200, 40)
-	for range int(orderName) {
+	for range int(orderName) - 1 {
+		w.keys("s")
 		order := []string{w.m.rows[0].name, w.m.rows[1].name, w.m.rows[2].name}
 		if !slices.Equal(order, []string{"high", "low", "absent"}) {
 			t.Errorf("by %s: %v", orderNames[w.m.order], order)
 		}
-		w.keys("s")
 	}
-	w.keys("g") // by name it stands first
+	w.keys("s", "g") // by name it stands first
 	has(t, w.m, "n/a", "what it does is hidden from our role")
 	lacks(t, w.m, "NaN", "Inf")
 }
@@ -115,6 +139,7 @@ func TestAbsentSortsLastAndShowsAsSuch(t *testing.T) {
 func TestSortSaysByWhat(t *testing.T) {
 	w := newWorld(t, looks["none"]).play(3)
 	w.m.Resize(200, 40)
+	w.keys("s")
 	for _, want := range []string{"WAIT↓", "SHARE↓", "DEPTH↓", "LAG↓", "JOBS/S↓", " S↓", "QUEUE↑"} {
 		has(t, w.m, want)
 		w.keys("s")
@@ -142,13 +167,13 @@ func TestPastedTextIsNeverKeys(t *testing.T) {
 	w := newWorld(t, looks["none"]).play(3)
 	w.m.Resize(120, 40)
 	w.m.Paste("q\x03jj\r?/s")
-	if w.m.screen != screenOverview || w.m.order != orderWaiters || w.m.typing || w.m.list[screenOverview].index != 0 {
+	if w.m.screen != screenOverview || w.m.order != orderAttention || w.m.typing || w.m.list[screenOverview].index != 0 {
 		t.Error("pasted text acted as keys")
 	}
 	w.keys("/")
 	w.m.Paste("ma\nil\x1b")
-	if w.m.filter != "ma␊il␛" || !w.m.typing {
-		t.Errorf("the filter is %q", w.m.filter)
+	if w.m.filter() != "ma␊il␛" || !w.m.typing {
+		t.Errorf("the filter is %q", w.m.filter())
 	}
 }
 
@@ -214,7 +239,7 @@ func TestOutageIsAGapInTheCharts(t *testing.T) {
 	w.play(60)
 	h := w.m.picture.rows[0].history
 	end := w.m.clock().Unix()
-	v := h.means(seriesWaiters, newSpan(end, 180, 180, finest))
+	v := h.means(seriesWaiters, newSpan(end, 180, 180))
 	for i, f := range v {
 		gap := i >= 60 && i < 120
 		if (f != f) != gap {
@@ -302,10 +327,10 @@ func TestIntervalKeepsToItsBounds(t *testing.T) {
 func TestCopyGivesTheRawName(t *testing.T) {
 	w := newWorld(t, looks["none"], "ev\x1bil").play(3)
 	w.m.Resize(120, 40)
-	if e := w.keys("y"); e.Copy != "ev\x1bil" {
+	if e := w.keys("y", "enter"); e.Copy != "ev\x1bil" {
 		t.Errorf("copied %q", e.Copy)
 	}
-	has(t, w.m, "copied ev␛il")
+	has(t, w.m, "copied the name ev␛il")
 }
 
 func TestProblemsAreOneLineAndAPage(t *testing.T) {

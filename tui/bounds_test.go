@@ -72,7 +72,7 @@ func wildReading(t *rapid.T, name string, at time.Time) control.Reading {
 
 // Whatever arrives, whatever is pressed and whatever the size: w × h, no panic.
 func TestEveryPaneFitsWhateverComes(t *testing.T) {
-	keyNames := append(allKeys(), "a", "x", "o", "p", "m", "u", "1", "tab", "enter", "enter", " ", "left", "right")
+	keyNames := append(allKeys(), "a", "x", "o", "p", "m", "u", "b", "1", "tab", ":", "y", "/", "end", "ctrl+s", "[", "]", "enter", "enter", " ", "left", "right")
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newWorld(t, rapid.SampledFrom([]Options{looks["colour"], looks["none"], looks["ascii"], {Glyphs: "block", Color: "16"}}).Draw(rt, "look"),
 			append([]string{"x"}, rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom(nasty), rapid.String()), 0, 12).Draw(rt, "names")...)...)

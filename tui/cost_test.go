@@ -85,7 +85,7 @@ func TestBytesToTheTerminalAreFew(t *testing.T) {
 			w.keys(page)
 		}
 		var out counter
-		p := tea.NewProgram(&program{m: w.m, pump: newPump(nil, nil)}, tea.WithInput(nil), tea.WithOutput(&out),
+		p := tea.NewProgram(&program{m: w.m, pump: newPump(Options{})}, tea.WithInput(nil), tea.WithOutput(&out),
 			tea.WithoutSignalHandler(), tea.WithAltScreen(), tea.WithFPS(120))
 		done := make(chan error, 1)
 		go func() { _, err := p.Run(); done <- err }()
@@ -136,6 +136,8 @@ func TestUnchangedLinesStayAsTheyAre(t *testing.T) {
 			ev.Snapshot.Readings[i] = still.Snapshot.Readings[i]
 			ev.Snapshot.Readings[i].At = at
 			ev.Snapshot.Readings[i].EnqueueRate = control.Some(210 + 0.4*float64(w.sec%2))
+			ev.Decisions[i] = still.Decisions[i]
+			ev.Decisions[i].Blockers, ev.Decisions[i].Next = nil, time.Time{} // no times that count down
 		}
 	}
 	w.play(900)

@@ -9,7 +9,10 @@ import (
 // decisionLines says in at most n lines what the controller wants with a queue.
 func (m *Model) decisionLines(r row, w, n int) []line {
 	d := r.decision
-	if d == nil {
+	switch {
+	case d == nil && r.past:
+		return []line{text(roleFaint, absent+": what was decided then is not kept")}
+	case d == nil:
 		return []line{text(roleFaint, "watched only: nothing decides about this queue")}
 	}
 	var l line
@@ -59,7 +62,7 @@ func (m *Model) decisionPane(r row, w int) []line {
 		return append([]line{section("Decision", "", w, m.g)}, m.decisionLines(r, w, 1)...)
 	}
 	var lines []line
-	if awaits(r) {
+	if awaits(r) && !r.past {
 		lines = append(lines, m.pendingCard(d, w)...)
 	}
 	lines = append(lines, section("Decision", m.memory.words(string(d.Mode)), w, m.g))
@@ -119,49 +122,16 @@ func (m *Model) until(t time.Time) string {
 	return s
 }
 
-// pendingCard is a step that waits for a hand, with what it rests on.
-func (m *Model) pendingCard(d *control.Decision, w int) []line {
-	from, to, e, predicted := d.From, d.To, d.Evidence, d.PredictedGain
-	if s := d.Step; s != nil {
-		from, to, e, predicted = s.From, s.To, s.Evidence, s.PredictedGain
-	}
-	lines := []line{section(m.g.pending+" Pending step", "", w, m.g)}
-	var l line
-	l.add(roleWarn, m.direction(from, to)+" "+m.memory.steps(from, to))
-	if predicted.OK() {
-		l.add(roleDim, "  predicted ").add(roleStrong, gain(predicted, m.g.times))
-	}
-	lines = append(lines, l)
-	if d.Step != nil {
-		lines = append(lines, text(roleDim, "  good until "+m.until(d.Step.Until)))
-	}
-	if !d.Pending {
-		lines = append(lines, text(roleWarn, "  the rules would not allow it at this moment"))
-	}
-	var a line
-	a.add(roleDim, "  share ").add(roleText, percent(e.Share))
-	if e.ShareLow.OK() && e.ShareHigh.OK() {
-		a.add(roleDim, " in "+percent(e.ShareLow)+".."+percent(e.ShareHigh))
-	}
-	if e.WindowS > 0 {
-		a.add(roleDim, " over "+seconds(control.Some(e.WindowS)))
-	}
-	var b line
-	b.add(roleDim, "  waiting ").add(roleText, count(e.Waiters)).add(roleDim, "  inside ").add(roleText, count(e.Inside))
-	b.add(roleDim, "  jobs/s ").add(roleText, count(e.EnqueueRate)).add(roleDim, "  applied ").add(roleText, ofTotal(e.Applied, e.Producers))
-	return append(lines, a, b)
-}
-
 // pastLines are the newest entries of the log about a queue.
 func (m *Model) pastLines(r row, w, n int) []line {
 	var lines []line
 	for i := len(m.memory.log) - 1; i >= 0 && len(lines) < n; i-- {
 		e := m.memory.log[i]
-		if e.queue != r.name {
+		if e.queue != r.name || r.past && e.at.After(r.reading.At) {
 			continue
 		}
 		var l line
-		l.add(roleDim, m.timeOf(e.at)+" ").add(e.role, e.kind).add(roleText, " "+e.change+" ").add(roleDim, e.reason)
+		l.add(roleDim, m.timeOf(e.at)+" ").add(e.role, e.kind).add(roleText, " "+e.change).add(roleDim, " "+e.reason)
 		lines = append(lines, l.clip(w, m.g.dots))
 	}
 	if len(lines) == 0 {

@@ -29,10 +29,12 @@ type dialog struct {
 	from   int   // the count the operator saw
 	expect int64 // generation of the step the operator saw
 	to     int   // for commands whose count is given
-	title  string
-	yes    string   // what the button says that does it
-	facts  []string // raw or safe, made safe again when drawn
-	fields []field
+	// accepted: somebody has accepted partitioned FIFO for the queue.
+	accepted bool
+	title    string
+	yes      string   // what the button says that does it
+	facts    []string // raw or safe, made safe again when drawn
+	fields   []field
 	// focus is a field, then No, then Yes. It begins at No or at a field that
 	// must be filled in, never at Yes.
 	focus   int
@@ -182,7 +184,7 @@ func (m *Model) Done(c control.Command, res control.Result, err error) {
 // dialogLines draws the dialog over the full width, to stand above the footer.
 func (m *Model) dialogLines(w int) []line {
 	d := m.dialog
-	lines := []line{section(m.g.warn+" "+d.title, m.place(), w, m.g)}
+	lines := []line{m.dialogTitle(w)}
 	say := func(r role, s string) {
 		for _, part := range wrap(safe(s, m.g.ascii), w-4, 3, m.g.dots) {
 			lines = append(lines, text(r, "  "+part))
@@ -265,12 +267,21 @@ func (m *Model) place() string {
 	}
 	db := m.newest.Snapshot.Database
 	s := safe(db.Host+":"+strconv.Itoa(db.Port)+"/"+db.Name, m.g.ascii)
+	return cut(s, max(m.w/2, 0), m.g.dots)
+}
+
+// dialogTitle says what is asked and where it would act: the environment in its
+// own colour.
+func (m *Model) dialogTitle(w int) line {
+	var where line
 	label := m.opt.Label
-	if label == "" {
-		label = db.Label
+	if label == "" && m.newest != nil {
+		label = m.newest.Snapshot.Database.Label
 	}
 	if label != "" {
-		s = safe(label, m.g.ascii) + " " + s
+		where.add(roleText, " ").join(badge(roleLabel, cut(safe(label, m.g.ascii), 24, m.g.dots)))
 	}
-	return cut(s, max(m.w/2, 0), m.g.dots)
+	where.add(roleText, " ").add(roleStrong, m.place())
+	l := section(m.g.warn+" "+m.dialog.title, "", max(w-where.w, 0), m.g)
+	return *l.join(where)
 }

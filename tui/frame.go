@@ -72,7 +72,7 @@ func blank(s string) bool {
 // hasGround says whether a role colours the space behind its text.
 func hasGround(r role) bool {
 	switch r {
-	case roleBadge, roleShadow, roleEnforce, roleBanner:
+	case roleBadge, roleLabel, roleShadow, roleEnforce, roleBanner:
 		return true
 	}
 	return false

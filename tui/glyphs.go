@@ -30,7 +30,13 @@ type glyphs struct {
 	up, down string // sort direction, more above or below
 	step     string // a horizontal stretch of the shards strip
 	change   string // a change on it
+	down2    string // a change to less
+	wish     string // what shadow mode would have done
+	pin      string // an operator pinned the count
+	act      string // another act of an operator
+	kept     string // a change that held what it promised
 	causes   map[byte]string
+	stack    map[byte]string // the same as a ground, for the stacked strip
 }
 
 func glyphSet(name string) *glyphs {
@@ -41,8 +47,9 @@ func glyphSet(name string) *glyphs {
 		point:  "•", band: "░", rule: "─", axis: "│", axisTick: "┤", corner: "└",
 		cursor: "▌", pending: "◆", crowd: "▲", bad: "✖", warn: "!",
 		grow: "↑", shrink: "↓", arrow: "→", times: "×", dots: "…", sep: "·",
-		up: "↑", down: "↓", step: "─", change: "▲",
+		up: "↑", down: "↓", step: "─", change: "▲", down2: "▼", wish: "△", pin: "●", act: "○", kept: "√",
 		causes: map[byte]string{causeNone: "·", causeLane: "■", causeNotify: "◇", causeStuck: "✖", causeUnknown: "?"},
+		stack:  map[byte]string{causeLane: "█", causeNotify: "▒", causeStuck: "╳", causeUnknown: "░"},
 	}
 	if name != "ascii" {
 		return g
@@ -54,8 +61,9 @@ func glyphSet(name string) *glyphs {
 		point:  "*", band: ":", rule: "-", axis: "|", axisTick: "+", corner: "+",
 		cursor: ">", pending: "*", crowd: "^", bad: "x", warn: "!",
 		grow: "+", shrink: "-", arrow: "->", times: "x", dots: "~", sep: "|",
-		up: "^", down: "v", step: "-", change: "^",
+		up: "^", down: "v", step: "-", change: "^", down2: "v", wish: "?", pin: "P", act: "o", kept: "+",
 		causes: map[byte]string{causeNone: ".", causeLane: "#", causeNotify: "n", causeStuck: "x", causeUnknown: "?"},
+		stack:  map[byte]string{causeLane: "#", causeNotify: "n", causeStuck: "x", causeUnknown: "?"},
 	}
 }
 

@@ -43,6 +43,40 @@ var stages = map[string]func(*world){
 	},
 	"override": func(w *world) { w.m.opt.Do = nothing; w.play(300); w.m.Resize(120, 40); w.keys("o", "8") },
 	"before":   func(w *world) { w.m.Advance() },
+	"past": func(w *world) { // back to the change and beyond
+		w.play(400)
+		w.m.Resize(120, 40)
+		w.keys(" ", "H", "H", "H", "H", "l", "l")
+	},
+	"verified": func(w *world) { w.edit = withHands; w.play(400); w.m.Resize(120, 40); w.keys("j", "enter") },
+	"entry": func(w *world) {
+		w.edit = withHands
+		w.play(400)
+		w.m.Resize(120, 40)
+		w.keys("tab", "/", "p", "e", "n", "d", "enter", "enter")
+	},
+	"palette": func(w *world) { w.play(300); w.m.Resize(120, 40); w.keys(":", "t", "i", "m", "e") },
+	"copy":    func(w *world) { w.play(300); w.m.Resize(120, 40); w.keys("y", "down") },
+	"brake": func(w *world) {
+		w.m.opt.Do = nothing
+		w.edit = withHands
+		w.play(300)
+		w.m.Resize(120, 40)
+		w.keys("j", "b")
+	},
+}
+
+// withHands is a queue that operators have been at: accepted, pinned, steps
+// down paused, and a change of theirs that was verified.
+func withHands(ev *control.Event) {
+	at := ev.Snapshot.At
+	ev.Decisions[0].Policy = control.QueuePolicy{Queue: "orders", Auto: true, Max: 8, AcceptedBy: "otto@b1", AcceptedAt: start.Add(-50 * time.Hour),
+		Pin:       &control.Pin{Shards: 4, Until: start.Add(2 * time.Hour), By: "erika@bastion", Why: "release"},
+		PauseDown: &control.Pause{At: start.Add(-time.Hour), By: "otto@b1", Why: "night batch"}, UpdatedBy: "erika@bastion", UpdatedAt: start.Add(-time.Minute)}
+	if at.Equal(start.Add(340 * time.Second)) {
+		ev.Verifications = []control.Verification{{At: at, Queue: ev.Decisions[0].Queue, From: 2, To: 4, Result: control.VerdictKept, Gain: control.Some(1.8),
+			PredictedGain: control.Some(1.9), Detail: "equal windows of 2 min"}}
+	}
 }
 
 func withProblems(ev *control.Event) {
@@ -69,7 +103,7 @@ func withoutQueues(ev *control.Event) {
 }
 
 // mainStages are held at every size; the others at the two usual ones.
-var mainStages = map[string]bool{"overview": true, "queue": true}
+var mainStages = map[string]bool{"overview": true, "queue": true, "past": true, "verified": true, "entry": true, "palette": true, "copy": true, "brake": true}
 
 func TestPicturesStayAsTheyAre(t *testing.T) {
 	for stage, play := range stages {

@@ -63,7 +63,7 @@ func (m *Model) whereParts() []part {
 	label := m.opt.Label
 	if m.newest == nil {
 		if label != "" {
-			parts = append(parts, part{badge(roleBadge, safe(label, m.g.ascii)), 0})
+			parts = append(parts, part{badge(roleLabel, safe(label, m.g.ascii)), 0})
 		}
 		return append(parts, part{text(roleStrong, "shardpilot"), 1}, part{text(roleDim, "no reading yet"), 1})
 	}
@@ -72,7 +72,7 @@ func (m *Model) whereParts() []part {
 		label = db.Label
 	}
 	if label != "" {
-		parts = append(parts, part{badge(roleBadge, cut(safe(label, m.g.ascii), 24, m.g.dots)), 1})
+		parts = append(parts, part{badge(roleLabel, cut(safe(label, m.g.ascii), 24, m.g.dots)), 1})
 	}
 	place := safe(db.Host, m.g.ascii)
 	if db.Port > 0 {
@@ -122,11 +122,7 @@ func (m *Model) ageLine() line {
 
 // whoLine says what this process may do and who decides.
 func (m *Model) whoLine(w int) line {
-	var parts []part
-	if m.paused {
-		held := max(m.opt.Now().Sub(m.pausedA), 0)
-		parts = append(parts, part{badge(roleBanner, "PAUSED "+age(held)), 0})
-	}
+	parts := m.whenParts()
 	switch m.live.ProcessMode {
 	case control.ModeEnforced:
 		parts = append(parts, part{badge(roleEnforce, "ENFORCED"), 0})
@@ -171,7 +167,7 @@ func (m *Model) totals() line {
 	}
 	crowded, pending := 0, 0
 	for _, r := range m.picture.rows {
-		if crowdedRow(r) {
+		if m.crowded(r) {
 			crowded++
 		}
 		if awaits(r) {
@@ -202,7 +198,7 @@ func (m *Model) tabLine(w int) line {
 		if s == screenHealth && m.newest != nil && len(m.newest.Snapshot.Problems) > 0 {
 			name += " " + m.g.warn
 		}
-		if s == m.screen {
+		if s == m.tab() {
 			l.add(roleAccent, "["+name+"]")
 		} else {
 			l.add(roleDim, " "+name+" ")

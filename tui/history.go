@@ -2,252 +2,207 @@ package tui
 
 import (
 	"math"
+	"time"
 
 	"shardpilot/control"
 )
 
-// The resolution kept of every queue: 15 minutes in seconds. Coarser rings for
-// longer spans are further tiers of the same type.
-var finest = tier{step: 1, slots: 900}
-
-// tier is one resolution of history: slots of step seconds each.
-type tier struct {
-	step  int64
-	slots int
-}
-
-// The series of a queue, by place in history.v.
-const (
-	seriesWaiters = iota
-	seriesShare
-	seriesLow
-	seriesHigh
-	seriesRate
-	seriesDepth
-	seriesCount
-)
-
-// What the waits of a slot were behind, as one byte.
-const (
-	causeGap byte = iota
-	causeNone
-	causeLane
-	causeNotify
-	causeStuck
-	causeUnknown
-)
-
-func causeOf(b control.Bottleneck) byte {
-	switch b {
-	case control.BottleneckNone:
-		return causeNone
-	case control.BottleneckLane:
-		return causeLane
-	case control.BottleneckNotify:
-		return causeNotify
-	case control.BottleneckStuck:
-		return causeStuck
-	case control.BottleneckUnknown:
-		return causeUnknown
-	}
-	return causeGap
-}
-
-// history is what is remembered of one queue at one resolution: rings that
-// share their position. A slot without a reading holds NaN. About 23 KB a
-// queue at the finest tier.
+// history is what is remembered of one queue: the finest ring always, the
+// coarser ones from the first waiting on.
 type history struct {
-	tier   tier
-	newest int64 // number of the newest slot: unix seconds / step; 0 when empty
-	v      [seriesCount][]float32
-	shards []uint8
-	cause  []byte
+	rings [len(tiers)]*ring
 }
 
-func newHistory(t tier) *history {
-	h := &history{tier: t, shards: make([]uint8, t.slots), cause: make([]byte, t.slots)}
-	all := make([]float32, t.slots*seriesCount)
-	nan := float32(math.NaN())
-	for i := range all {
-		all[i] = nan
-	}
-	for i := range h.v {
-		h.v[i] = all[i*t.slots : (i+1)*t.slots : (i+1)*t.slots]
-	}
+func newHistory() *history {
+	h := &history{}
+	h.rings[0] = newRing(tiers[0])
 	return h
 }
 
-// put records a reading in every slot its period touches and no other reading
-// has taken, so a period slightly above a slot leaves no false gap.
-func (h *history) put(r control.Reading) {
-	at := r.At.Unix() / h.tier.step
-	if at <= 0 {
-		return
-	}
-	first := at
-	if p := r.PeriodS; p > 0 && p < 60 {
-		first = int64(math.Floor((float64(r.At.UnixNano())/1e9-p)/float64(h.tier.step))) + 1
-	}
-	first = min(first, at)
-	before := h.newest
-	h.moveTo(at)
-	if before > 0 && before < at {
-		first = max(first, before+1)
-	} else {
-		first = at
-	}
-	for s := max(first, at-int64(h.tier.slots)+1); s <= at; s++ {
-		h.set(h.index(s), r)
-	}
-}
-
-func (h *history) set(i int, r control.Reading) {
-	h.v[seriesWaiters][i] = single(r.Waiters)
-	h.v[seriesShare][i] = single(r.Share)
-	h.v[seriesLow][i] = single(r.ShareLow)
-	h.v[seriesHigh][i] = single(r.ShareHigh)
-	h.v[seriesRate][i] = single(r.EnqueueRate)
-	h.v[seriesDepth][i] = single(r.Depth)
-	h.shards[i] = uint8(min(max(r.Shards, 0), 255))
-	h.cause[i] = causeOf(r.Bottleneck)
-}
-
-func single(v control.Value) float32 {
-	f, ok := v.Get()
-	if !ok || math.Abs(f) > math.MaxFloat32 {
-		return float32(math.NaN())
-	}
-	return float32(f)
-}
-
-// moveTo makes slot at the newest and empties those that come into sight. A
-// clock that went back takes the slots after it away again.
-func (h *history) moveTo(at int64) {
-	n := int64(h.tier.slots)
-	switch {
-	case h.newest == 0 || at >= h.newest+n || at <= h.newest-n:
-		for i := range h.tier.slots {
-			h.clear(i)
-		}
-	case at > h.newest:
-		for s := h.newest + 1; s <= at; s++ {
-			h.clear(h.index(s))
-		}
-	default:
-		for s := at + 1; s <= h.newest; s++ {
-			h.clear(h.index(s))
+// put records a reading. With the first one that shows anybody waiting the
+// coarser rings begin, filled from what the finest holds.
+func (h *history) put(r *control.Reading) {
+	h.rings[0].put(r)
+	for i := 1; i < len(tiers); i++ {
+		switch {
+		case h.rings[i] != nil:
+			h.rings[i].put(r)
+		case r.Waiters.Or(0) > 0:
+			h.rings[i] = newRing(tiers[i])
+			h.refill(h.rings[i])
 		}
 	}
-	h.newest = at
 }
 
-func (h *history) clear(i int) {
-	nan := float32(math.NaN())
-	for k := range h.v {
-		h.v[k][i] = nan
+// refill plays what the finest ring holds into a coarser one.
+func (h *history) refill(to *ring) {
+	from := h.rings[0]
+	for slot := max(from.newest-int64(from.tier.slots)+1, 1); slot <= from.newest; slot++ {
+		if from.cause[from.index(slot)] == causeGap && from.v[seriesWaiters][from.index(slot)] == shortNone {
+			continue
+		}
+		r := readingAt(from, slot)
+		r.PeriodS = 1
+		to.put(&r)
+		to.wish(slot, from.wishAt(slot))
 	}
-	h.shards[i], h.cause[i] = 0, causeGap
 }
 
-func (h *history) index(slot int64) int { return int(slot % int64(h.tier.slots)) }
-
-func (h *history) holds(slot int64) bool {
-	return slot > 0 && slot <= h.newest && slot > h.newest-int64(h.tier.slots)
+// readingAt is a slot as a reading: what is not kept is absent.
+func readingAt(h *ring, slot int64) control.Reading {
+	r := control.Reading{At: time.Unix(slot*h.tier.step, 0)}
+	if !h.holds(slot) {
+		return r
+	}
+	i := h.index(slot)
+	r.Waiters, r.Share, r.ShareLow, r.ShareHigh = h.v[seriesWaiters][i].value(), h.v[seriesShare][i].value(), h.v[seriesLow][i].value(), h.v[seriesHigh][i].value()
+	r.EnqueueRate, r.Depth, r.LagS = h.v[seriesRate][i].value(), h.v[seriesDepth][i].value(), h.v[seriesLag][i].value()
+	r.Shards, r.Bottleneck = int(h.shards[i]), bottleneckOf(h.cause[i])
+	if rest := int(h.parts[0][i]) + int(h.parts[1][i]) + int(h.parts[2][i]) + int(h.parts[3][i]); rest > 0 {
+		share := func(k int) control.Value { return control.Some(float64(h.parts[k][i]) / 255) }
+		r.Causes = control.Causes{Lane: share(0), Notify: share(1), Stuck: share(2), Unknown: share(3)}
+	}
+	return r
 }
 
-// span names a stretch of time for a chart: cols columns of per slots each, the
-// last one holding the slot end. Columns begin at multiples of per, so that a
-// picture moves only when a column is full and not with every reading.
+// at is the ring of a span, nil when this queue has none.
+func (h *history) at(s span) *ring { return h.rings[s.tier] }
+
+// span names a stretch of time for a chart: cols columns of per slots each, or
+// of one slot over wide columns; the last one holds the slot end. Columns begin
+// at multiples of per, so that a picture moves only when a column is full and
+// not with every reading.
 type span struct {
-	end  int64
-	per  int64
+	tier int   // place in tiers
+	end  int64 // a slot
+	per  int64 // slots a column
+	wide int64 // columns a slot
 	cols int
 }
 
-func newSpan(end, seconds int64, cols int, t tier) span {
-	per := int64(1)
-	if cols > 0 {
-		per = max(1, seconds/t.step/int64(cols))
+// newSpan is the last so many seconds up to end in cols columns, at the finest
+// resolution that reaches so far back.
+func newSpan(end, seconds int64, cols int) span {
+	k := 0
+	for k < len(tiers)-1 && tiers[k].step*int64(tiers[k].slots) < seconds {
+		k++
 	}
-	return span{end: end / t.step, per: per, cols: max(cols, 0)}
+	s := span{tier: k, end: end / tiers[k].step, per: 1, wide: 1, cols: max(cols, 0)}
+	if slots := seconds / tiers[k].step; cols > 0 && slots > 0 {
+		s.per, s.wide = max(1, slots/int64(cols)), max(1, int64(cols)/slots)
+	}
+	return s
 }
+
+// step is the length of a slot in seconds.
+func (s span) step() int64 { return tiers[s.tier].step }
+
+// seconds is the time that the columns cover.
+func (s span) seconds() int64 { return int64(s.cols) * s.per * s.step() / s.wide }
 
 // first is the first slot of column c.
 func (s span) first(c int) int64 {
-	return (s.end/s.per - int64(s.cols-1-c)) * s.per
+	return (s.end/s.per - (int64(s.cols-1-c))/s.wide) * s.per
+}
+
+// column is where a moment stands, below 0 or at cols when it is out of sight.
+func (s span) column(at time.Time) int {
+	slot := at.Unix() / s.step()
+	if slot > s.end {
+		return s.cols
+	}
+	return s.cols - 1 - int((s.end/s.per-slot/s.per)*s.wide)
 }
 
 // means fills one value a column: the mean of its slots, NaN where there are none.
 func (h *history) means(series int, s span) []float64 {
+	if r := h.at(s); r != nil {
+		return r.means(series, s)
+	}
 	out := make([]float64, s.cols)
 	for c := range out {
-		sum, n := 0.0, 0
-		for slot := s.first(c); slot < s.first(c)+s.per && slot <= s.end; slot++ {
-			if !h.holds(slot) {
-				continue
-			}
-			if f := h.v[series][h.index(slot)]; f == f {
-				sum, n = sum+float64(f), n+1
-			}
-		}
 		out[c] = math.NaN()
-		if n > 0 {
-			out[c] = sum / float64(n)
-		}
 	}
 	return out
 }
 
-// lasts fills the newest byte of every column, 0 where there is none.
-func (h *history) lasts(ring []uint8, s span) []uint8 {
+// counts fills the newest configured count of every column, 0 where there is none.
+func (h *history) counts(s span) []uint8 {
+	return h.lasts(s, func(r *ring) []uint8 { return r.shards }, false)
+}
+
+// worst fills the gravest cause of every column, causeGap where there is none.
+func (h *history) worst(s span) []uint8 {
+	return h.lasts(s, func(r *ring) []uint8 { return r.cause }, true)
+}
+
+func (h *history) lasts(s span, of func(*ring) []uint8, highest bool) []uint8 {
 	out := make([]uint8, s.cols)
+	r := h.at(s)
+	if r == nil {
+		return out
+	}
+	v := of(r)
 	for c := range out {
 		for slot := s.first(c); slot < s.first(c)+s.per && slot <= s.end; slot++ {
-			if h.holds(slot) && ring[h.index(slot)] != 0 {
-				out[c] = ring[h.index(slot)]
+			if !r.holds(slot) || v[r.index(slot)] == 0 || highest && v[r.index(slot)] < out[c] {
+				continue
+			}
+			out[c] = v[r.index(slot)]
+		}
+	}
+	return out
+}
+
+// shares fills for every column how the waiting divides among the causes, each
+// slot weighing what was waited in it. All are zero where nobody waited.
+func (h *history) shares(s span) [][len(stacked)]float64 {
+	out := make([][len(stacked)]float64, s.cols)
+	r := h.at(s)
+	if r == nil {
+		return out
+	}
+	for c := range out {
+		sum := 0.0
+		for slot := s.first(c); slot < s.first(c)+s.per && slot <= s.end; slot++ {
+			if !r.holds(slot) {
+				continue
+			}
+			i := r.index(slot)
+			w := float64(r.v[seriesWaiters][i].float())
+			if !(w > 0) {
+				continue
+			}
+			for k := range stacked {
+				part := w * float64(r.parts[k][i])
+				out[c][k], sum = out[c][k]+part, sum+part
+			}
+		}
+		for k := range stacked {
+			if sum > 0 {
+				out[c][k] /= sum
 			}
 		}
 	}
 	return out
 }
 
-// peak is the highest column mean of a series within the span, 0 when empty. It
-// is asked of every queue for every picture, so it walks the ring without
-// looking up each slot.
+// peak is the highest column mean of a series within the span, 0 when empty.
 func (h *history) peak(series int, s span) float64 {
-	from := max(s.first(0), h.newest-int64(h.tier.slots)+1, 1)
-	to := min(s.end, h.newest)
-	if s.cols == 0 || from > to {
-		return 0
+	if r := h.at(s); r != nil {
+		return r.peak(series, s)
 	}
-	v := h.v[series]
-	i := h.index(from)
-	top, sum, n := float32(0), float32(0), float32(0)
-	left := s.per - from%s.per
-	for slot := from; slot <= to; slot++ {
-		if f := v[i]; f == f {
-			sum, n = sum+f, n+1
-		}
-		if left--; left == 0 || slot == to {
-			if sum > top*n {
-				top = sum / n
-			}
-			sum, n, left = 0, 0, s.per
-		}
-		if i++; i == len(v) {
-			i = 0
-		}
-	}
-	return float64(top)
+	return 0
 }
 
-// recent is the mean of a series over the last n slots up to end.
+// recent is the mean of a series over the last n seconds up to end.
 func (h *history) recent(series int, end, n int64) control.Value {
+	r := h.rings[0]
 	sum, k := 0.0, 0
 	for slot := end - n + 1; slot <= end; slot++ {
-		if h.holds(slot) {
-			if f := h.v[series][h.index(slot)]; f == f {
-				sum, k = sum+float64(f), k+1
+		if r.holds(slot) {
+			if f := r.v[series][r.index(slot)]; f != shortNone {
+				sum, k = sum+float64(f.float()), k+1
 			}
 		}
 	}
@@ -255,4 +210,50 @@ func (h *history) recent(series int, end, n int64) control.Value {
 		return control.None()
 	}
 	return control.Some(sum / float64(k))
+}
+
+// latest is the newest value of a series within n seconds up to end.
+func (h *history) latest(series int, end, n int64) control.Value {
+	r := h.rings[0]
+	for slot := end; slot > end-n; slot-- {
+		if r.holds(slot) {
+			if f := r.v[series][r.index(slot)]; f != shortNone {
+				return f.value()
+			}
+		}
+	}
+	return control.None()
+}
+
+// moment is the queue as it was at a time by the server's clock, from the
+// finest ring that still knows it.
+func (h *history) moment(at time.Time) (control.Reading, wish, bool) {
+	for _, r := range h.rings {
+		if r == nil {
+			break
+		}
+		slot := at.Unix() / r.tier.step
+		if !r.holds(slot) {
+			continue
+		}
+		if i := r.index(slot); r.cause[i] != causeGap || r.shards[i] != 0 || r.v[seriesWaiters][i] != shortNone {
+			return readingAt(r, slot), r.wishAt(slot), true
+		}
+	}
+	return control.Reading{}, wish{}, false
+}
+
+// oldest is the first second of which anything can still be known, 0 when
+// nothing is.
+func (h *history) oldest() int64 {
+	first := int64(0)
+	for _, r := range h.rings {
+		if r == nil || r.newest == 0 {
+			continue
+		}
+		if from := (r.newest - int64(r.tier.slots) + 1) * r.tier.step; first == 0 || from < first {
+			first = from
+		}
+	}
+	return first
 }

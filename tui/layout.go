@@ -21,7 +21,12 @@ func (m *Model) draw() {
 	head := append(m.header(m.w), m.banner(m.w)...)
 	foot := append(m.problemLine(m.w), m.footer(m.w))
 	bodyH := max(m.h-len(head)-len(foot), 0)
-	if m.dialog != nil {
+	switch {
+	case m.menu != nil:
+		asked := m.menuPart(m.w, bodyH)
+		foot = append(asked, foot...)
+		bodyH -= len(asked)
+	case m.dialog != nil:
 		asked := m.dialogPart(bodyH)
 		foot = append(asked, foot...)
 		bodyH -= len(asked)
@@ -58,6 +63,8 @@ func (m *Model) body(w, h int) []line {
 		return m.healthPage(w, h)
 	case screenDecisions:
 		return m.decisionsPage(w, h)
+	case screenEntry:
+		return m.entryPage(w, h)
 	}
 	if m.picture == nil {
 		return m.nothingYet(w)
@@ -84,12 +91,13 @@ func (m *Model) move(n int) {
 	c := &m.list[m.screen]
 	switch m.screen {
 	case screenOverview:
-		id := func(i int) string { return m.rows[i].name }
-		c.move(c.place(len(m.rows), id)+n, len(m.rows), id)
+		c.move(m.overviewCursor()+n, len(m.rows), func(i int) string { return m.rows[i].name })
+		m.moved = true
 	case screenDecisions:
-		id := func(i int) string { return m.entryID(i) }
+		list := m.entries()
+		id := func(i int) string { return list[i].key() }
 		c.atTop = true
-		c.move(c.place(len(m.memory.log), id)+n, len(m.memory.log), id)
+		c.move(c.place(len(list), id)+n, len(list), id)
 	case screenProducers:
 		items := m.producerItems()
 		id := func(i int) string { return items[i].id }
@@ -136,15 +144,15 @@ const noticeFor = 15 * time.Second
 func (m *Model) footer(w int) line {
 	if m.typing {
 		var l line
-		l.add(roleAccent, "/").add(roleStrong, m.filter).add(roleAccent, "_")
-		l.add(roleDim, "  "+fmt.Sprintf("%d of %d", len(m.rows), m.total())+"  enter keeps, esc clears")
+		l.add(roleAccent, "/").add(roleStrong, m.filter()).add(roleAccent, "_")
+		l.add(roleDim, "  "+m.counted()+"  enter keeps, esc clears")
 		return l.clip(w, m.g.dots)
 	}
 	said := m.notice
 	if m.opt.Now().Sub(m.noticed) > noticeFor {
 		said = ""
 	}
-	if m.dialog != nil {
+	if m.dialog != nil || m.menu != nil {
 		return text(roleText, cut(said, w, m.g.dots))
 	}
 	var right line
@@ -156,11 +164,22 @@ func (m *Model) footer(w int) line {
 	return *left.join(right)
 }
 
-func (m *Model) total() int {
-	if m.picture == nil {
-		return 0
+// counted is how much the filter of the present screen leaves.
+func (m *Model) counted() string {
+	shown, all := 0, 0
+	switch m.screen {
+	case screenOverview:
+		if shown = len(m.rows); m.picture != nil {
+			all = len(m.picture.rows)
+		}
+	case screenDecisions:
+		shown, all = len(m.entries()), len(m.memory.log)
+	case screenProducers:
+		shown, all = len(m.producerItems()), len(m.allProducers())
+	case screenHelp:
+		return ""
 	}
-	return len(m.picture.rows)
+	return fmt.Sprintf("%d of %d", shown, all)
 }
 
 // nothingYet is the page before the first reading.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"time"
 
 	"shardpilot/control"
@@ -19,8 +20,23 @@ type queue struct {
 	history *history
 	seen    time.Time // server clock, of its newest reading
 	last    *control.Decision
-	changed *control.Change // newest change that took effect, nil when none is known
+	changed *control.Change       // newest change that took effect, nil when none is known
+	verdict *control.Verification // what came of the newest change that was verified, nil when none is known
+	marks   []mark                // oldest first
+	holders map[lane]held         // who was seen holding each lane, by lane
 }
+
+// lane names a lane of a queue.
+type lane struct{ priority, shard int }
+
+// held is who had a lane, and when that was seen by the server's clock.
+type held struct {
+	*control.Holder
+	at time.Time
+}
+
+// heldFor is how long a holder is shown beside its lane after it was seen.
+const heldFor = 10 * time.Second
 
 // entry is one line of the session's log.
 type entry struct {
@@ -33,16 +49,20 @@ type entry struct {
 	role   role
 	reason string // safe
 	detail string // safe
+	text   string // all that is shown of it, in small letters, for the filter
+	full   *control.LogEntry
 }
 
 // memory is everything kept across ticks: histories and the log. It moves on
 // while the picture is paused.
 type memory struct {
-	queues map[string]*queue
-	log    []entry // oldest first
-	logged int
-	g      *glyphs
-	kept   bool // the decision log itself comes with the events: nothing is derived
+	queues  map[string]*queue
+	reasons []control.Reason // those seen, by the numbers that histories keep
+	log     []entry          // oldest first
+	logged  int
+	g       *glyphs
+	first   time.Time // server clock, of the first reading
+	kept    bool      // the decision log itself comes with the events: nothing is derived
 }
 
 func newMemory(g *glyphs) *memory { return &memory{queues: map[string]*queue{}, g: g} }
@@ -53,8 +73,12 @@ func (m *memory) take(ev control.Event) {
 		for i := range ev.Snapshot.Readings {
 			r := &ev.Snapshot.Readings[i]
 			q := m.queue(r.Queue)
-			q.history.put(*r)
+			q.history.put(r)
 			q.seen = r.At
+			q.hold(r)
+		}
+		if m.first.IsZero() {
+			m.first = ev.Snapshot.At
 		}
 		m.forget(ev.Snapshot.At)
 	}
@@ -63,7 +87,11 @@ func (m *memory) take(ev control.Event) {
 		m.entry(&ev.Entries[i])
 	}
 	for i := range ev.Decisions {
-		m.decision(&ev.Decisions[i])
+		d := &ev.Decisions[i]
+		m.decision(d)
+		if q := m.queues[d.Queue]; q != nil {
+			q.history.wish(q.seen.Unix(), m.wishOf(d))
+		}
 	}
 	for _, c := range ev.Changes {
 		m.change(c)
@@ -76,10 +104,27 @@ func (m *memory) take(ev control.Event) {
 func (m *memory) queue(name string) *queue {
 	q := m.queues[name]
 	if q == nil {
-		q = &queue{name: name, label: safe(name, m.g.ascii), history: newHistory(finest)}
+		q = &queue{name: name, label: safe(name, m.g.ascii), history: newHistory()}
 		m.queues[name] = q
 	}
 	return q
+}
+
+// hold remembers who has the lanes. Readings name one holder each, the one with
+// most sessions behind it.
+func (q *queue) hold(r *control.Reading) {
+	for k, h := range q.holders {
+		if r.At.Sub(h.at) > heldFor {
+			delete(q.holders, k)
+		}
+	}
+	if r.Holder == nil || len(q.holders) >= control.MaxShards*4 {
+		return
+	}
+	if q.holders == nil {
+		q.holders = map[lane]held{}
+	}
+	q.holders[lane{r.Holder.Priority, r.Holder.Shard}] = held{r.Holder, r.At}
 }
 
 func (m *memory) forget(now time.Time) {
@@ -108,87 +153,107 @@ func (m *memory) decision(d *control.Decision) {
 		old.From == d.From && old.To == d.To && old.Mode == d.Mode:
 		return
 	}
-	e := entry{at: d.At, queue: d.Queue, kind: string(d.Action), role: roleDim,
-		change: m.steps(d.From, d.To), reason: m.words(string(d.Reason)), detail: safe(d.Detail, m.g.ascii)}
+	l := &control.LogEntry{At: d.At, Kind: control.LogDecision, Queue: d.Queue, Mode: d.Mode, Action: d.Action, From: d.From, To: d.To,
+		Reason: d.Reason, Detail: d.Detail, Actor: "controller", PredictedGain: d.PredictedGain, Blockers: d.Blockers, Evidence: d.Evidence}
 	if d.Pending {
-		e.kind, e.role = "pending", roleWarn
-	} else if d.Action != control.ActionHold {
-		e.role = roleAccent
+		l.Kind = control.LogProposed
 	}
-	m.append(e)
+	m.entry(l)
 }
 
 func (m *memory) change(c control.Change) {
+	if m.kept {
+		m.applied(c)
+		return
+	}
+	m.entry(&control.LogEntry{At: c.At, Kind: control.LogChange, Queue: c.Queue, From: c.From, To: c.To, Actor: c.Actor, Outcome: c.Outcome, Detail: c.Detail})
+}
+
+func (m *memory) applied(c control.Change) {
 	if q := m.queues[c.Queue]; q != nil && c.Outcome == control.OutcomeApplied {
 		q.changed = &c
 	}
-	if m.kept {
-		return
-	}
-	r := roleGood
-	switch c.Outcome {
-	case control.OutcomeSuperseded, control.OutcomeRefused:
-		r = roleWarn
-	case control.OutcomeFailed:
-		r = roleBad
-	}
-	m.append(entry{at: c.At, queue: c.Queue, kind: m.words(string(c.Outcome)), role: r,
-		change: m.steps(c.From, c.To), reason: "by " + safe(c.Actor, m.g.ascii), detail: safe(c.Detail, m.g.ascii)})
 }
 
 func (m *memory) verification(v control.Verification) {
 	if m.kept {
+		m.verified(v)
 		return
 	}
-	r := roleGood
-	switch v.Result {
-	case control.VerdictHarmful:
-		r = roleBad
-	case control.VerdictIneffective, control.VerdictInconclusive:
-		r = roleWarn
-	}
-	reason := "gain " + gain(v.Gain, m.g.times) + ", predicted " + gain(v.PredictedGain, m.g.times)
-	m.append(entry{at: v.At, queue: v.Queue, kind: m.words(string(v.Result)), role: r,
-		change: m.steps(v.From, v.To), reason: reason, detail: safe(v.Detail, m.g.ascii)})
+	m.entry(&control.LogEntry{At: v.At, Kind: control.LogVerdict, Queue: v.Queue, From: v.From, To: v.To, Verdict: v.Result, Gain: v.Gain,
+		PredictedGain: v.PredictedGain, Detail: v.Detail})
 }
 
-// entry takes a line of the decision log as it was kept.
+func (m *memory) verified(v control.Verification) {
+	if q := m.queues[v.Queue]; q != nil {
+		q.verdict = &v
+	}
+}
+
+// entry takes a line of the decision log, as it was kept or as it was derived.
 func (m *memory) entry(l *control.LogEntry) {
 	e := entry{at: l.At, queue: l.Queue, kind: m.words(string(l.Kind)), role: roleDim, change: m.steps(l.From, l.To),
-		reason: m.words(string(l.Reason)), detail: safe(l.Detail, m.g.ascii)}
+		reason: m.words(string(l.Reason)), detail: safe(l.Detail, m.g.ascii), full: l}
+	by := "by " + safe(l.Actor, m.g.ascii)
 	switch l.Kind {
 	case control.LogDecision:
 		e.kind = m.words(string(l.Action))
+		if l.Action != control.ActionHold {
+			e.role = roleAccent
+		}
 	case control.LogProposed:
 		e.kind, e.role = "pending", roleWarn
-	case control.LogChange, control.LogAdopted:
-		e.role, e.reason = roleGood, "by "+safe(l.Actor, m.g.ascii)
-		if l.Kind == control.LogChange {
-			e.kind = m.words(string(l.Outcome))
-		}
-		if l.Kind == control.LogChange && l.Outcome != control.OutcomeApplied {
-			e.role = roleBad
-		} else if q := m.queues[l.Queue]; q != nil {
-			q.changed = &control.Change{At: l.At, Queue: l.Queue, From: l.From, To: l.To, Actor: l.Actor, Outcome: control.OutcomeApplied}
-		}
+	case control.LogAdopted:
+		e.role, e.reason = roleGood, by
+		m.applied(control.Change{At: l.At, Queue: l.Queue, From: l.From, To: l.To, Actor: l.Actor, Outcome: control.OutcomeApplied})
+	case control.LogChange:
+		e.kind, e.role, e.reason = m.words(string(l.Outcome)), outcomeRole(l.Outcome), by
+		m.applied(control.Change{At: l.At, Queue: l.Queue, From: l.From, To: l.To, Actor: l.Actor, Outcome: l.Outcome, Detail: l.Detail})
 	case control.LogVerdict:
-		e.kind, e.role = m.words(string(l.Verdict)), roleGood
-		if l.Verdict != control.VerdictKept {
-			e.role = roleWarn
-		}
+		e.kind, e.role = m.words(string(l.Verdict)), verdictRole(l.Verdict)
 		e.reason = "gain " + gain(l.Gain, m.g.times) + ", predicted " + gain(l.PredictedGain, m.g.times)
+		m.verified(control.Verification{At: l.At, Queue: l.Queue, From: l.From, To: l.To, Result: l.Verdict, Gain: l.Gain, PredictedGain: l.PredictedGain, Detail: l.Detail})
 	case control.LogAct:
-		e.kind, e.role, e.reason = m.words(string(l.Verb)), roleAccent, "by "+safe(l.Actor, m.g.ascii)
+		e.kind, e.role, e.reason = m.words(string(l.Verb)), roleAccent, by
+		if l.To == 0 {
+			e.change = ""
+		}
 	}
 	if l.Why != "" {
 		e.detail += " (" + safe(l.Why, m.g.ascii) + ")"
 	}
 	m.append(e)
+	m.mark(l)
+}
+
+func outcomeRole(o control.Outcome) role {
+	switch o {
+	case control.OutcomeSuperseded, control.OutcomeRefused:
+		return roleWarn
+	case control.OutcomeFailed:
+		return roleBad
+	}
+	return roleGood
+}
+
+func verdictRole(v control.Verdict) role {
+	switch v {
+	case control.VerdictHarmful:
+		return roleBad
+	case control.VerdictIneffective, control.VerdictInconclusive:
+		return roleWarn
+	}
+	return roleGood
 }
 
 func (m *memory) append(e entry) {
 	m.logged++
 	e.id, e.label = m.logged, safe(e.queue, m.g.ascii)
+	actor := ""
+	if e.full != nil {
+		actor = safe(e.full.Actor, m.g.ascii)
+	}
+	e.text = strings.ToLower(strings.Join([]string{e.label, e.kind, e.change, e.reason, actor, e.detail}, "\x00"))
 	m.log = append(m.log, e)
 	if len(m.log) > logLimit {
 		m.log = append([]entry(nil), m.log[len(m.log)-logLimit:]...)

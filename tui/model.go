@@ -16,13 +16,14 @@ const (
 	screenProducers
 	screenHealth
 	screenHelp
+	screenEntry // one entry of the log, opened from Decisions
 	screenCount
 )
 
-var screenNames = [screenCount]string{"Overview", "Queue", "Decisions", "Producers", "Health", "Help"}
+var screenNames = [screenCount]string{"Overview", "Queue", "Decisions", "Producers", "Health", "Help", "Entry"}
 
 // spans are the stretches of time a chart can show, in seconds.
-var spans = [...]int64{60, 300, 900}
+var spans = [...]int64{60, 300, 900, 3600, 4 * 3600, 12 * 3600, 24 * 3600}
 
 // Model is the whole state of the screen. It is not safe for use by several
 // goroutines: one calls it, as bubbletea does.
@@ -39,18 +40,23 @@ type Model struct {
 	picture *picture         // what is shown, nil before the first reading
 	paused  bool
 	pausedA time.Time // our clock
+	held    *picture  // what was shown when it was paused
+	at      time.Time // the moment of the past that is shown, by the server's clock; zero when none is
 
 	w, h    int
 	screen  screen
 	back    []screen // where esc goes
 	order   order
-	filter  string
-	typing  bool // keys go to the filter
+	filters [screenCount]string
+	typing  bool // keys go to the screen's filter
+	moved   bool // the operator chose a row: until then the cursor stays on the first
 	span    int  // index in spans
 	open    string
+	entry   entry // the one that screenEntry shows
 	list    [screenCount]cursor
 	rows    []row   // filtered rows of the picture
 	dialog  *dialog // nil when nothing is asked
+	menu    *menu   // nil when nothing is to be chosen
 	notice  string  // one line that answers the last key
 	noticed time.Time
 	top     float64 // of the sparklines' shared scale
@@ -63,7 +69,7 @@ type Model struct {
 func New(o Options) *Model {
 	o = o.normal()
 	m := &Model{opt: o, g: pickGlyphs(o.Glyphs, o.Getenv), span: 1, top: 1}
-	m.theme = newTheme(pickProfile(o.Color, o.Getenv))
+	m.theme = newTheme(pickProfile(o.Color, o.Getenv), o.Theme, o.LabelColor)
 	m.memory = newMemory(m.g)
 	return m
 }
@@ -120,16 +126,19 @@ func (m *Model) arrange() {
 		m.rows = nil
 		return
 	}
-	m.picture.sort(m.order)
-	m.rows = m.picture.filter(m.filter)
+	m.picture.sort(m.order, m.attention)
+	m.rows = m.picture.filter(m.filters[screenOverview])
 }
 
 // clock is the server's time as far as the picture knows it: the newest
 // reading's, plus what our clock has moved since. Charts end here, so a failure
 // grows a gap at their right edge. Paused, it stands still.
 func (m *Model) clock() time.Time {
-	if m.picture == nil {
+	switch {
+	case m.picture == nil:
 		return time.Time{}
+	case !m.at.IsZero():
+		return m.at
 	}
 	ev := m.picture.event
 	now := m.opt.Now()
@@ -156,12 +165,25 @@ func (m *Model) selected() (row, bool) {
 	if m.screen == screenQueue {
 		return m.find(m.open)
 	}
-	i := m.list[screenOverview].place(len(m.rows), func(i int) string { return m.rows[i].name })
+	i := m.overviewCursor()
 	if i < 0 {
 		return row{}, false
 	}
 	return m.rows[i], true
 }
+
+// overviewCursor is the row under the cursor, -1 when there is none: the first
+// until the operator chose one, and from then on that queue wherever it goes.
+func (m *Model) overviewCursor() int {
+	c := &m.list[screenOverview]
+	if !m.moved {
+		c.index, c.id = 0, ""
+	}
+	return c.place(len(m.rows), func(i int) string { return m.rows[i].name })
+}
+
+// filter is the text by which the present screen is narrowed.
+func (m *Model) filter() string { return m.filters[m.screen] }
 
 func (m *Model) find(name string) (row, bool) {
 	if m.picture != nil {

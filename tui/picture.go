@@ -10,12 +10,15 @@ import (
 	"shardpilot/control"
 )
 
-// row is one queue as it is shown: never changed once made.
+// row is one queue as it is shown.
 type row struct {
 	*queue
 	reading  *control.Reading
 	decision *control.Decision // nil when nothing decides
 	heat     float64           // sessions waiting over the last seconds, NaN when unknown
+	past     bool              // made from the history: what is not kept is absent
+	key      float64           // what it is sorted by, set by sort
+	rank     int               // what it is sorted by before that
 }
 
 // picture is the tick that is shown. Pausing keeps it; memory moves on.
@@ -47,7 +50,8 @@ func newPicture(ev control.Event, m *memory) *picture {
 type order int
 
 const (
-	orderWaiters order = iota
+	orderAttention order = iota
+	orderWaiters
 	orderShare
 	orderDepth
 	orderLag
@@ -57,10 +61,11 @@ const (
 	orderCount
 )
 
-var orderNames = [orderCount]string{"waiters", "share", "depth", "lag", "rate", "shards", "name"}
+var orderNames = [orderCount]string{"what needs attention", "waiters", "share", "depth", "lag", "rate", "shards", "name"}
 
 // sort puts the highest first, names as tie-breakers, and what is absent last.
-func (p *picture) sort(by order) {
+// rank is how much a queue wants to be looked at.
+func (p *picture) sort(by order, rank func(row) int) {
 	key := func(r row) float64 {
 		switch by {
 		case orderShare:
@@ -79,8 +84,18 @@ func (p *picture) sort(by order) {
 		// At the precision that is shown: rows that read the same keep their order.
 		return math.Round(r.heat*10) / 10
 	}
+	for i := range p.rows {
+		r := &p.rows[i]
+		r.key, r.rank = key(*r), 0
+		if by == orderAttention {
+			r.rank = rank(*r)
+		}
+	}
 	slices.SortFunc(p.rows, func(a, b row) int {
-		if c := highestFirst(key(a), key(b)); c != 0 {
+		if c := cmp.Compare(b.rank, a.rank); c != 0 {
+			return c
+		}
+		if c := highestFirst(a.key, b.key); c != 0 {
 			return c
 		}
 		return cmp.Or(strings.Compare(a.label, b.label), strings.Compare(a.name, b.name))

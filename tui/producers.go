@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,9 +19,33 @@ type producerItem struct {
 	configed int // configured count of the producer's queue
 }
 
-// producerItems are all of them: instances, then producers by queue, in the
-// order of the overview.
+// text is what the filter looks at.
+func (p producerItem) text() string {
+	if i := p.instance; i != nil {
+		state := "healthy"
+		if i.Stale {
+			state = "silent stale"
+		}
+		return strings.Join([]string{i.Hostname, i.Version, i.ID, state, strings.Join(i.Queues, " ")}, " ")
+	}
+	return strings.Join([]string{p.queue, p.producer.ID, string(p.producer.State), p.producer.How}, " ")
+}
+
+// producerItems are those that have the filter's text in them.
 func (m *Model) producerItems() []producerItem {
+	all := m.allProducers()
+	needle := strings.ToLower(m.filters[screenProducers])
+	if needle == "" {
+		return all
+	}
+	return slices.DeleteFunc(all, func(p producerItem) bool {
+		return !strings.Contains(strings.ToLower(safe(p.text(), m.g.ascii)), needle)
+	})
+}
+
+// allProducers are instances, then producers by queue, in the order of the
+// overview.
+func (m *Model) allProducers() []producerItem {
 	if m.picture == nil {
 		return nil
 	}
@@ -50,6 +75,9 @@ func (m *Model) producerUnderCursor() producerItem {
 // producersPage is who enqueues and works, and on which count.
 func (m *Model) producersPage(w, h int) []line {
 	items := m.producerItems()
+	if len(items) == 0 && m.filter() != "" {
+		return []line{{}, text(roleDim, "  nobody has \""+m.filter()+"\" in it; esc clears the filter")}
+	}
 	if len(items) == 0 {
 		return []line{{}, text(roleText, "  No producer has been seen yet."),
 			text(roleDim, "  Producers are known by what they report, or by the lanes their sessions lock.")}
@@ -103,7 +131,7 @@ func (p producerLines) draw(from, n int) []line {
 	for k := from; k < from+n && k < p.lineOf(len(p.items)); k++ {
 		switch i := k - instanceHead; {
 		case k == 0:
-			out = append(out, section("Awa runtimes", strconv.Itoa(p.instances), p.w, m.g))
+			out = append(out, section("Awa runtimes", m.runtimesFact(p.items[:p.instances]), p.w, m.g))
 		case k == 1:
 			out = append(out, m.listLine(false, headLine(ic, 1, m.g.dots)))
 		case i < p.instances:
@@ -111,7 +139,7 @@ func (p producerLines) draw(from, n int) []line {
 		case i == p.instances:
 			out = append(out, line{})
 		case i == p.instances+1:
-			out = append(out, section("Producers", strconv.Itoa(len(p.items)-p.instances), p.w, m.g))
+			out = append(out, section("Producers", m.producersFact(p.items[p.instances:]), p.w, m.g))
 		case i == p.instances+2:
 			out = append(out, m.listLine(false, headLine(pc, 1, m.g.dots)))
 		default:
@@ -120,6 +148,34 @@ func (p producerLines) draw(from, n int) []line {
 		}
 	}
 	return out
+}
+
+// runtimesFact counts the runtimes, those that are silent, and the versions.
+func (m *Model) runtimesFact(items []producerItem) string {
+	silent, versions := 0, map[string]bool{}
+	for _, it := range items {
+		if it.instance.Stale {
+			silent++
+		}
+		versions[it.instance.Version] = true
+	}
+	s := strconv.Itoa(len(items))
+	if silent > 0 {
+		s += ", " + strconv.Itoa(silent) + " silent"
+	}
+	if len(versions) > 1 {
+		s += ", " + strconv.Itoa(len(versions)) + " versions"
+	}
+	return s
+}
+
+// producersFact counts the producers by how they stand to the count.
+func (m *Model) producersFact(items []producerItem) string {
+	n := map[control.AppliedState]int{}
+	for _, it := range items {
+		n[it.producer.State]++
+	}
+	return fmt.Sprintf("%d: %d on, %d stale, %d unknown", len(items), n[control.AppliedOn], n[control.AppliedStale], n[control.AppliedUnknown])
 }
 
 func (m *Model) producerDetail(it producerItem, w int) []line {
@@ -223,8 +279,19 @@ func (m *Model) producerPane(r row, w int) []line {
 		return append(lines, text(roleFaint, "none seen yet"))
 	}
 	lines = append(lines, headLine(cols, 1, ""))
-	for _, p := range r.reading.ProducerList {
+	for _, p := range troubleFirst(r.reading.ProducerList) {
 		lines = append(lines, bodyLine(cols, 1, m.g.dots, p))
 	}
 	return lines
+}
+
+// troubleFirst puts the producers that are not on the count first, and those
+// of which it is not known second.
+func troubleFirst(list []control.Producer) []control.Producer {
+	rank := func(p control.Producer) int {
+		return slices.Index([]control.AppliedState{control.AppliedOn, control.AppliedUnknown, control.AppliedStale}, p.State)
+	}
+	out := slices.Clone(list)
+	slices.SortStableFunc(out, func(a, b control.Producer) int { return rank(b) - rank(a) })
+	return out
 }

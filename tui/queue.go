@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -18,21 +17,24 @@ func (m *Model) queuePage(w, h int) []line {
 			text(roleText, "  is not in the newest reading; esc goes back")}
 	}
 	title := m.queueTitle(r, w)
-	if h < 20 && h >= 8 {
+	if w < 100 && h >= 8 && !awaits(r) {
 		title = append(title, m.decisionLines(r, w, 1)...) // the page below starts with charts
 	}
 	const gap = 3
+	why := func(w int) []line {
+		lines := append(m.decisionPane(r, w), m.comparisonPane(r, w)...)
+		return append(append(lines, m.policyPane(r, w)...), m.producerPane(r, w)...)
+	}
 	if w < 100 {
-		lines := append(m.queueCharts(r, w, h), m.decisionPane(r, w)...)
-		lines = append(lines, m.lanePane(r, w)...)
-		lines = append(lines, m.producerPane(r, w)...)
-		return append(title, m.scroll(lines, h-len(title))...)
+		lines := m.queueCharts(r, w, h)
+		if awaits(r) { // what waits for a hand comes before what explains it
+			return append(title, m.scroll(append(append(why(w), lines...), m.lanePane(r, w)...), h-len(title))...)
+		}
+		return append(title, m.scroll(append(append(lines, m.lanePane(r, w)...), why(w)...), h-len(title))...)
 	}
 	left := w * 60 / 100
-	right := w - left - gap
 	a := append(m.queueCharts(r, left, h), m.lanePane(r, left)...)
-	b := append(m.decisionPane(r, right), m.producerPane(r, right)...)
-	return append(title, m.scroll(beside(a, b, left, gap, m.g.dots), h-len(title))...)
+	return append(title, m.scroll(beside(a, why(w-left-gap), left, gap, m.g.dots), h-len(title))...)
 }
 
 func (m *Model) queueTitle(r row, w int) []line {
@@ -46,22 +48,50 @@ func (m *Model) queueTitle(r row, w int) []line {
 	l.add(roleDim, "S ").add(roleStrong, shards)
 	mode, name := modeCell(r)
 	l.add(roleText, "  ").add(mode, name)
-	l.add(roleDim, "  applied ")
+	if d := r.decision; d != nil && d.Policy.Max > 0 {
+		l.add(roleDim, "  max ").add(roleText, shardCount(d.Policy.Max))
+	}
+	if pinned(r) {
+		l.add(roleText, "  ").add(roleWarn, m.g.pin+" pinned")
+	}
+	if d := r.decision; d != nil && (d.Policy.PauseUp != nil || d.Policy.PauseDown != nil) {
+		l.add(roleText, "  ").add(roleWarn, "braked")
+	}
 	role, applied := m.appliedCell(r)
-	l.add(role, applied)
+	l.add(roleText, "  ").add(role, applied).add(roleDim, " producers on S")
 	l.add(roleDim, "  waits on ")
-	l.add(causeRole(causeOf(r.reading.Bottleneck)), m.memory.words(string(r.reading.Bottleneck)))
+	on := m.memory.words(string(r.reading.Bottleneck))
+	if on == "" {
+		on = absent
+	}
+	l.add(causeRole(causeOf(r.reading.Bottleneck)), on)
 	return []line{l.clip(w, m.g.dots)}
 }
 
-// queueCharts are waiters, share, shards and causes over one time axis.
+// queueCharts are waiters, share, shards, events and causes over one time axis.
 func (m *Model) queueCharts(r row, w, h int) []line {
-	s := newSpan(m.clock().Unix(), spans[m.span], plotColumns(w, m.g), finest)
-	spare := h - 14 - min(len(r.reading.Lanes), 8)
-	wh := min(max(spare*3/5, 3), 15)
-	sh := min(max(spare*2/5, 3), 9)
-	lines := []line{section("Waiting sessions", count(r.reading.Waiters)+" now", w, m.g)}
+	s := m.charts(plotColumns(w, m.g))
+	strip := stripHeight(h)
+	spare := h - 12 - strip - min(max(len(r.reading.Lanes), 1), 8)
+	wh := min(max(spare*3/5, 3), 20)
+	sh := min(max(spare*2/5, 3), 12)
+	lines := []line{section("Waiting sessions, "+m.spanName(s), count(r.reading.Waiters)+" "+strings.TrimSpace(m.axisEnd()), w, m.g)}
 	lines = append(lines, m.waitersChart(r, w, wh)...)
+	lines = append(lines, section("Wait share", m.shareFact(r), w, m.g))
+	lines = append(lines, m.shareChart(r, s, w, sh)...)
+	lines = append(lines, markStrip(r.marks, s, w, m.g), shardStrip(r.history.counts(s), w, m.g))
+	lines = append(lines, m.causeStrips(r, s, w, strip)...)
+	lines = append(lines, timeAxis(s, w, m.axisEnd(), m.g), m.causeLine(r.reading.Causes))
+	if r.history.at(s) == nil {
+		lines = append(lines, text(roleDim, cut("  longer than 15 min is kept only once somebody has waited; nobody has", w, m.g.dots)))
+	}
+	if l, ok := m.holderLine(r); ok {
+		lines = append(lines, l)
+	}
+	return append(lines, m.flowLines(r, w)...)
+}
+
+func (m *Model) shareFact(r row) string {
 	fact := percent(r.reading.Share)
 	if r.reading.WindowS > 0 {
 		fact += " over " + seconds(control.Some(r.reading.WindowS))
@@ -69,22 +99,16 @@ func (m *Model) queueCharts(r row, w, h int) []line {
 	if r.reading.ShareLow.OK() && r.reading.ShareHigh.OK() {
 		fact += ", 95% in " + percent(r.reading.ShareLow) + ".." + percent(r.reading.ShareHigh)
 	}
-	lines = append(lines, section("Wait share", fact, w, m.g))
-	lines = append(lines, plot{w: w, h: sh, top: 1, role: roleWarn, label: percentLabel,
-		data: r.history.means(seriesShare, s), low: r.history.means(seriesLow, s), high: r.history.means(seriesHigh, s)}.draw(m.g)...)
-	lines = append(lines,
-		shardStrip(r.history.lasts(r.history.shards, s), w, m.g),
-		causeStrip(r.history.lasts(r.history.cause, s), w, m.g),
-		timeAxis(s, w, finest, m.g),
-		m.causeLine(r.reading.Causes))
-	if l, ok := m.holderLine(r); ok {
-		lines = append(lines, l)
-	}
-	return append(lines, m.flowLines(r, w)...)
+	return fact
+}
+
+func (m *Model) shareChart(r row, s span, w, h int) []line {
+	return plot{w: w, h: h, top: 1, role: roleWarn, label: percentLabel,
+		data: r.history.means(seriesShare, s), low: r.history.means(seriesLow, s), high: r.history.means(seriesHigh, s)}.draw(m.g)
 }
 
 func (m *Model) waitersChart(r row, w, h int) []line {
-	s := newSpan(m.clock().Unix(), spans[m.span], plotColumns(w, m.g), finest)
+	s := m.charts(plotColumns(w, m.g))
 	data := r.history.means(seriesWaiters, s)
 	top := 0.0
 	for _, v := range data {
@@ -154,7 +178,7 @@ func (m *Model) holderLine(r row) (line, bool) {
 // flowLines are what goes through the queue, with small charts.
 func (m *Model) flowLines(r row, w int) []line {
 	cw := min(max(w-40, 0), 30)
-	s := newSpan(m.clock().Unix(), spans[m.span], cw, finest)
+	s := m.charts(cw)
 	one := func(name, value, unit string, series int, extra string) line {
 		var l line
 		l.cell(roleDim, name, 10, false, "").cell(roleText, value, 6, true, "").cell(roleDim, unit, 8, false, "")
@@ -172,46 +196,4 @@ func (m *Model) flowLines(r row, w int) []line {
 		one("enqueued", count(r.reading.EnqueueRate), " jobs/s", seriesRate, "  wait "+seconds(r.reading.WaitPerEnqueueS)+" each"),
 		one("ready", whole(r.reading.Depth), " jobs", seriesDepth, "  lag "+seconds(r.reading.LagS)),
 	}
-}
-
-// lanePane is the lanes, the most waited for first when there are many.
-func (m *Model) lanePane(r row, w int) []line {
-	lines := []line{section("Lanes", plural(len(r.reading.Lanes), "lane"), w, m.g)}
-	type lane = control.LaneReading
-	cols := fitColumns([]column[lane]{
-		{title: "prio", w: 4, right: true, prio: 0, cell: func(l lane) (role, string) { return roleText, strconv.Itoa(l.Priority) }},
-		{title: "shard", w: 5, right: true, prio: 0, cell: func(l lane) (role, string) { return laneRole(l, r.reading), strconv.Itoa(l.Shard) }},
-		{title: "wait", w: 6, right: true, prio: 1, cell: func(l lane) (role, string) { return quietZero(l.Waiters), count(l.Waiters) }},
-		{title: "busy", w: 5, right: true, prio: 2, cell: func(l lane) (role, string) { return quietZero(l.Busy), percent(l.Busy) }},
-		{title: "", w: 4, grow: 12, prio: 6, cell: func(l lane) (role, string) { return roleAccent, m.bar(l.Busy, 16) }},
-		{title: "depth", w: 6, right: true, prio: 3, cell: func(l lane) (role, string) { return quietZero(l.Depth), whole(l.Depth) }},
-		{title: "lag", w: 6, right: true, prio: 4, cell: func(l lane) (role, string) { return quietZero(l.LagS), seconds(l.LagS) }},
-		{title: "jobs/s", w: 7, right: true, prio: 5, cell: func(l lane) (role, string) { return quietZero(l.Rate), count(l.Rate) }},
-	}, w, 1)
-	lines = append(lines, headLine(cols, 1, ""))
-	for _, l := range r.reading.Lanes {
-		lines = append(lines, bodyLine(cols, 1, m.g.dots, l))
-	}
-	if len(r.reading.Lanes) == 0 {
-		lines = append(lines, text(roleFaint, "no lanes"))
-	}
-	return lines
-}
-
-// laneRole marks lanes that remain from a higher count: they drain.
-func laneRole(l control.LaneReading, r *control.Reading) role {
-	if r.Shards > 0 && l.Shard >= r.Shards {
-		return roleWarn
-	}
-	return roleText
-}
-
-// bar is a share as a bar of at most w cells.
-func (m *Model) bar(v control.Value, w int) string {
-	f, ok := v.Get()
-	if !ok || w <= 0 {
-		return ""
-	}
-	n := int(math.Round(min(max(f, 0), 1) * float64(w)))
-	return repeat(m.g.fill[4], n)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -28,17 +29,27 @@ func Run(ctx context.Context, o Options) error {
 	if o.Now == nil {
 		return &control.Fault{Kind: control.FaultFailed, What: "the screen was given no clock"}
 	}
+	if err := o.Validate(); err != nil {
+		return err
+	}
 	inner, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	gone := func() { cancel(errTerminalGone) }
-	pump := newPump(o.Events, o.Do)
+	pump := newPump(o)
 	m := New(o)
-	out, raw := watchOutput(o.Output, gone)
-	p := tea.NewProgram(&program{m: m, pump: pump, every: m.Interval()},
+	caught := make(chan struct{}, 1)
+	term := newTerminal(o.Output, gone, func() {
+		select {
+		case caught <- struct{}{}:
+		default: // told already
+		}
+	})
+	defer term.close(lastWords)
+	p := tea.NewProgram(&program{m: m, pump: pump, every: m.Interval(), behind: term.behind},
 		tea.WithAltScreen(), tea.WithoutSignalHandler(),
-		tea.WithInput(watchInput(o.Input, gone)), tea.WithOutput(out))
+		tea.WithInput(watchInput(o.Input, gone)), tea.WithOutput(term.output()))
 	var wg sync.WaitGroup
-	wg.Go(func() { pump.run(inner, p.Send, m.Interval(), raw) })
+	wg.Go(func() { pump.run(inner, p.Send, m.Interval(), term, caught) })
 	// The context reaches bubbletea as a request to quit, by the pump: told
 	// directly, it closes its input under the goroutine that reads it.
 	_, err := p.Run()
@@ -46,6 +57,10 @@ func Run(ctx context.Context, o Options) error {
 	wg.Wait()
 	return verdict(ctx, inner, err)
 }
+
+// lastWords is how long the end of a screen waits for its terminal to take what
+// puts it back.
+const lastWords = time.Second
 
 // verdict turns how bubbletea ended into what main wants to know.
 func verdict(ctx, inner context.Context, err error) error {
@@ -65,7 +80,12 @@ func verdict(ctx, inner context.Context, err error) error {
 type (
 	eventMsg struct{ control.Event }
 	tickMsg  struct{}
-	doneMsg  struct {
+	caughtUp struct{} // the terminal has taken everything
+	savedMsg struct {
+		name string
+		err  error
+	}
+	doneMsg struct {
 		command control.Command
 		result  control.Result
 		err     error
@@ -84,15 +104,17 @@ type pump struct {
 	interval chan time.Duration
 	copies   chan string
 	commands chan control.Command
+	pages    chan Page
 	do       func(context.Context, control.Command) (control.Result, error)
+	save     func(string, []byte) error
 }
 
-func newPump(events <-chan control.Event, do func(context.Context, control.Command) (control.Result, error)) *pump {
-	return &pump{events: events, interval: make(chan time.Duration, 1), copies: make(chan string, 1),
-		commands: make(chan control.Command, 1), do: do}
+func newPump(o Options) *pump {
+	return &pump{events: o.Events, interval: make(chan time.Duration, 1), copies: make(chan string, 1),
+		commands: make(chan control.Command, 1), pages: make(chan Page, 1), do: o.Do, save: o.Save}
 }
 
-func (p *pump) run(ctx context.Context, send func(tea.Msg), every time.Duration, raw func(string)) {
+func (p *pump) run(ctx context.Context, send func(tea.Msg), every time.Duration, out io.Writer, caught <-chan struct{}) {
 	t := time.NewTicker(every)
 	defer t.Stop()
 	events := p.events
@@ -124,7 +146,11 @@ func (p *pump) run(ctx context.Context, send func(tea.Msg), every time.Duration,
 		case every = <-p.interval:
 			t.Reset(every)
 		case s := <-p.copies:
-			raw(ansi.SetSystemClipboard(s))
+			_, _ = io.WriteString(out, ansi.SetSystemClipboard(s)) // a failure is told elsewhere
+		case <-caught:
+			send(caughtUp{})
+		case page := <-p.pages:
+			wg.Go(func() { send(savedMsg{page.Name, p.save(page.Name, page.Data)}) })
 		case c := <-p.commands:
 			wg.Go(func() {
 				res, err := p.do(ctx, c)
@@ -139,11 +165,22 @@ type program struct {
 	m     *Model
 	pump  *pump
 	every time.Duration // the pump's present interval
+	// behind says whether the terminal still has to take what it was sent; nil
+	// when it always keeps up. Meanwhile the picture stays the last one sent.
+	behind func() bool
+	sent   string
 }
 
 func (p *program) Init() tea.Cmd { return nil }
 
-func (p *program) View() string { return p.m.View() }
+// View is the picture for bubbletea, which sends what differs from the one
+// before. While the terminal is behind that is nothing.
+func (p *program) View() string {
+	if v := p.m.View(); v != p.sent && (p.behind == nil || !p.behind()) {
+		p.sent = v
+	}
+	return p.sent
+}
 
 func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
@@ -155,6 +192,8 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		p.m.Resize(msg.Width, msg.Height)
 	case doneMsg:
 		p.m.Done(msg.command, msg.result, msg.err)
+	case savedMsg:
+		p.m.Saved(msg.name, msg.err)
 	case tea.KeyMsg:
 		return p, p.key(msg)
 	}
@@ -193,6 +232,13 @@ func (p *program) effect(e Effect) tea.Cmd {
 		select {
 		case p.pump.copies <- e.Copy:
 		default: // one is on its way already
+		}
+	}
+	if e.Save != nil {
+		select {
+		case p.pump.pages <- *e.Save:
+		default:
+			p.m.Saved(e.Save.Name, errors.New("another page is on its way"))
 		}
 	}
 	if e.Do != nil {

@@ -36,6 +36,22 @@ type desk struct {
 
 	mu  sync.Mutex
 	out bytes.Buffer
+
+	reading sync.Mutex // held by read for each read, and by stall
+	stalled bool
+}
+
+// stall lets the terminal take nothing until resume.
+func (d *desk) stall() {
+	d.reading.Lock()
+	d.stalled = true
+}
+
+func (d *desk) resume() {
+	if d.stalled {
+		d.stalled = false
+		d.reading.Unlock()
+	}
 }
 
 func newDesk(t *testing.T, change func(*Options)) *desk {
@@ -64,6 +80,7 @@ func newDesk(t *testing.T, change func(*Options)) *desk {
 	go func() { d.done <- Run(ctx, o) }()
 	t.Cleanup(func() {
 		cancel(nil)
+		d.resume()
 		ptm.Close()
 		tty.Close()
 		reader.Wait()
@@ -74,10 +91,12 @@ func newDesk(t *testing.T, change func(*Options)) *desk {
 func (d *desk) read() {
 	buf := make([]byte, 4096)
 	for {
-		n, err := d.ptm.Read(buf)
+		n, err := d.ptm.Read(buf) // at most this one comes after stall
+		d.reading.Lock()
 		d.mu.Lock()
 		d.out.Write(buf[:n])
 		d.mu.Unlock()
+		d.reading.Unlock()
 		if err != nil {
 			return
 		}
@@ -147,6 +166,7 @@ func tick(t *testing.T) control.Event {
 		if i > 0 {
 			ev.Snapshot.Readings[i].Waiters = control.Some(0)
 		}
+		ev.Decisions[i].Pending = false
 	}
 	return ev
 }
@@ -252,7 +272,7 @@ func TestCopyReachesTheTerminalWhole(t *testing.T) {
 	d := newDesk(t, nil)
 	d.tell(tick(t))
 	d.await("orders")
-	if _, err := d.ptm.WriteString("y"); err != nil {
+	if _, err := d.ptm.WriteString("y\r"); err != nil {
 		t.Fatal(err)
 	}
 	d.await("\x1b]52;c;b3JkZXJz\a")
@@ -300,4 +320,57 @@ func TestStartAsksTheTerminalNothing(t *testing.T) {
 	if strings.Contains(out.String(), "\x1b") {
 		t.Errorf("the terminal is asked something: %q", out.String())
 	}
+}
+
+// A terminal that takes nothing (a slow link, ctrl-s) stops the picture and
+// nothing else: events are taken, and what is shown once it takes things again
+// is the newest.
+func TestASlowTerminalSlowsThePictureOnly(t *testing.T) {
+	d := newDesk(t, nil)
+	d.tell(tick(t))
+	d.await("orders")
+	d.stall()
+	for range 200 { // redraws: far more than the terminal's buffer
+		if _, err := d.ptm.WriteString("\x0c"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	ev := tick(t)
+	for range 300 {
+		d.tell(ev)
+	}
+	ev.Snapshot.Readings[0].Queue, ev.Decisions[0].Queue = "the-newest", "the-newest"
+	d.tell(ev)
+	time.Sleep(2 * MinInterval) // the picture would have moved
+	if strings.Contains(d.screen(), "the-newest") {
+		t.Fatal("the terminal was not stalled")
+	}
+	d.resume()
+	d.await("the-newest")
+	if _, err := d.ptm.WriteString("q"); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.ended(); err != nil {
+		t.Error(err)
+	}
+	d.restored()
+}
+
+func TestAStalledTerminalDoesNotKeepTheScreenFromEnding(t *testing.T) {
+	d := newDesk(t, nil)
+	d.tell(tick(t))
+	d.await("orders")
+	d.stall()
+	for range 200 {
+		if _, err := d.ptm.WriteString("\x0c"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond)
+	}
+	d.cancel(errors.New("SIGTERM"))
+	if err := d.ended(); err == nil || err.Error() != "SIGTERM" {
+		t.Errorf("ended with %v", err)
+	}
+	d.resume()
 }

@@ -83,6 +83,77 @@ func causeStrip(causes []byte, w int, g *glyphs) line {
 	return l
 }
 
+// stackStrip shows over time, h lines high, how the waiting divides among its
+// causes: every column where anybody waited is full, from the bottom up by
+// lane, notify, stuck, hidden. Nobody waiting is a dot, no data is nothing.
+func stackStrip(shares [][len(stacked)]float64, worst []byte, w, h int, g *glyphs) []line {
+	cw := max(w-axisWidth, 0)
+	perCell := max(len(shares)/max(cw, 1), 1)
+	cells := make([]cell, cw*h)
+	for x := range cw {
+		var sum [len(stacked)]float64
+		for i := x * perCell; i < (x+1)*perCell && i < len(shares); i++ {
+			for k := range sum {
+				sum[k] += shares[i][k]
+			}
+		}
+		for y, c := range stackCells(sum, newestOf(worst, x*perCell, perCell), h) {
+			switch {
+			case c == causeGap:
+			case c == causeNone:
+				cells[(h-1-y)*cw+x] = cell{g.causes[causeNone], roleFaint}
+			default:
+				cells[(h-1-y)*cw+x] = cell{g.stack[c], causeRole(c)}
+			}
+		}
+	}
+	out := make([]line, h)
+	for y := range out {
+		name := ""
+		if y == h/2 {
+			name = "why"
+		}
+		out[y] = stripLabel(name, g)
+		addCells(&out[y], cells[y*cw:(y+1)*cw])
+	}
+	return out
+}
+
+// stackCells divides a column of h cells, from the bottom up.
+func stackCells(sum [len(stacked)]float64, worst byte, h int) []byte {
+	out := make([]byte, h)
+	total := 0.0
+	for _, v := range sum {
+		total += v
+	}
+	switch {
+	case total > 0:
+	case worst > causeNone: // shares were not read, what they wait for was
+		for y := range out {
+			out[y] = worst
+		}
+		return out
+	case worst == causeNone && h > 0:
+		out[0] = causeNone
+		return out
+	default:
+		return out
+	}
+	for y := range out { // what stands at the middle of each cell
+		at := (float64(y) + 0.5) / float64(h) * total
+		for k, v := range sum {
+			if at -= v; at < 0 {
+				out[y] = stacked[k]
+				break
+			}
+		}
+		if out[y] == causeGap {
+			out[y] = worst
+		}
+	}
+	return out
+}
+
 func causeRole(c byte) role {
 	switch c {
 	case causeLane:
@@ -98,15 +169,15 @@ func causeRole(c byte) role {
 }
 
 // timeAxis is the line under charts: how long ago the columns were. The labels
-// stand at whole parts of a minute and end at "now".
-func timeAxis(s span, w int, t tier, g *glyphs) line {
+// stand at round spans and end at what the right edge is.
+func timeAxis(s span, w int, end string, g *glyphs) line {
 	var l line
 	l.pad(axisWidth - 1)
 	cw := max(w-axisWidth, 0)
 	if cw == 0 || s.cols == 0 {
 		return l
 	}
-	perCell := float64(s.per*t.step) * float64(s.cols) / float64(cw)
+	perCell := float64(s.per*s.step()) / float64(s.wide) * float64(s.cols) / float64(cw)
 	row := []rune(strings.Repeat(g.rule, cw))
 	put := func(x int, label string) {
 		for i, r := range label {
@@ -116,11 +187,11 @@ func timeAxis(s span, w int, t tier, g *glyphs) line {
 		}
 	}
 	every := axisStep(perCell * 16)
-	for ago := every; ago < perCell*float64(cw-4); ago += every {
+	for ago := every; ago < perCell*float64(cw-len(end)); ago += every {
 		label := "-" + axisSpan(int64(ago))
 		put(cw-1-int(ago/perCell), label)
 	}
-	put(cw-4, " now")
+	put(cw-len(end), end)
 	l.add(roleFaint, g.corner)
 	l.add(roleFaint, string(row))
 	return l

@@ -120,7 +120,11 @@ func TestColumnsAlignWhateverTheNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		column := -1
-		for y := 4; y < 4+len(nasty); y++ {
+		lines := strings.Split(plainView(w.m), "\n")
+		for y := 4; y < 4+len(nasty)+1; y++ {
+			if strings.Contains(lines[y], " quiet ") {
+				continue // the line above those rows
+			}
 			last := -1
 			for x := range 60 {
 				if c := term.CellAt(x, y); c != nil && c.Content == "%" {

@@ -84,8 +84,8 @@ func (a Act) Consequences(place string, now int) string {
 	default:
 		b.WriteString("  steps are paused until resumed.\n")
 	}
-	if most := max(a.Max, a.Manual, a.Pin, a.Override); most > 1 && most != now {
-		b.WriteString(Price(most))
+	if to := max(a.Max, a.Manual, a.Pin, a.Override); to > 0 {
+		b.WriteString(Price(now, to))
 	}
 	return strings.TrimRight(b.String(), "\n")
 }
@@ -97,19 +97,13 @@ func (a Act) autoMode() string {
 	return "shadow: decides, proposes, and writes nothing by itself"
 }
 
-// Price is what more than one shard costs, for up to most of them.
-func Price(most int) string {
-	words := fmt.Sprintf(`What more than one shard (here: up to %d) means:
-  - partitioned FIFO: jobs keep their order within a shard only, no longer across the queue;
-  - each change moves ordering keys between shards, so that the order of a key is broken until the rows from before are done;
-  - a transaction that enqueues two ordering keys can deadlock with one that enqueues them the other way round;
-  - lanes are for ever: every claim looks at all that were ever made, also after the count is lowered;
-  - producers that cache the count (Awa's Rust store) see a change only after their restart.
-`, most)
-	if most > control.WarnMax {
-		words += fmt.Sprintf("  - more than %d is rarely worth it: an empty claim over 4 priorities took 0.6 ms with 1 shard, 1.4 with 8, 9.9 with 64.\n", control.WarnMax)
+// Price is what the change costs, one line each; "" when it costs nothing.
+func Price(from, to int) string {
+	var b strings.Builder
+	for _, line := range control.Price(max(from, control.MinShards), to) {
+		b.WriteString("  - " + line + "\n")
 	}
-	return words
+	return b.String()
 }
 
 func shards(n int) string {
@@ -124,8 +118,8 @@ func shards(n int) string {
 func StepWords(verb, place string, p control.Pending, now time.Time) string {
 	words := fmt.Sprintf("%s on %s: %s %s -> %s\n  %s\n  proposed %s, ends %s", Safe(p.Queue), Safe(place), verb,
 		shards(p.From), shards(p.To), Safe(p.Detail), ago(p.At, now), ago(p.Until, now))
-	if verb == "approve" && p.To > p.From {
-		words += "\n" + strings.TrimRight(Price(p.To), "\n")
+	if verb == "approve" {
+		words += "\n" + strings.TrimRight(Price(p.From, p.To), "\n")
 	}
 	return words
 }

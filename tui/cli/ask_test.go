@@ -54,7 +54,7 @@ func TestFlagsOfSetBecomeTheirCommands(t *testing.T) {
 
 func TestConsequencesNameTheOrderingContractBeforeAnybodyAgrees(t *testing.T) {
 	words := Act{Queue: "orders\x1b[2J", Auto: true, Max: 16}.Consequences("db:5432/app", 1)
-	for _, must := range []string{"db:5432/app", "partitioned FIFO", "for ever", "deadlock", "restart", "rarely worth it", "shadow"} {
+	for _, must := range []string{"db:5432/app", "partitioned FIFO", "for ever", "deadlock", "restart", "seldom pay", "shadow"} {
 		if !strings.Contains(words, must) {
 			t.Errorf("the consequences do not mention %q:\n%s", must, words)
 		}
@@ -62,7 +62,10 @@ func TestConsequencesNameTheOrderingContractBeforeAnybodyAgrees(t *testing.T) {
 	if strings.Contains(words, "\x1b") {
 		t.Errorf("a control byte of the queue's name got through: %q", words)
 	}
-	if words := (Act{Queue: "q", Pin: 1}).Consequences("db", 4); strings.Contains(words, "partitioned FIFO") {
-		t.Errorf("one shard has no such price:\n%s", words)
+	if words := (Act{Queue: "q", Pin: 1}).Consequences("db", 4); strings.Contains(words, "partitioned FIFO") || !strings.Contains(words, "lanes stay") {
+		t.Errorf("lowering has another price:\n%s", words)
+	}
+	if words := (Act{Queue: "q", Unpin: true}).Consequences("db", 4); strings.Contains(words, "  - ") {
+		t.Errorf("unpinning costs nothing:\n%s", words)
 	}
 }

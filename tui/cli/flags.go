@@ -16,7 +16,7 @@ func connFlags(f *pflag.FlagSet, c *Command) {
 
 func screenFlags(f *pflag.FlagSet, c *Command) {
 	f.StringVar(&c.Screen.Label, "label", "", "environment label shown in the header and in every question")
-	f.BoolVar(&c.Screen.ReadOnly, "read-only", false, "take the action keys away")
+	f.BoolVar(&c.Screen.ReadOnly, "read-only", false, "take the action keys away, and lead nobody")
 	f.DurationVar(&c.Screen.Interval, "interval", time.Second, "time between pictures, 0.25s to 10s")
 	f.StringVar(&c.Screen.Glyphs, "glyphs", "auto", "auto, braille, block or ascii")
 	f.StringVar(&c.Screen.Color, "color", "auto", "auto, truecolor, 256, 16 or none")
@@ -49,7 +49,7 @@ func demoFlags(f *pflag.FlagSet, c *Command) {
 	f.IntVar(&c.Demo.Producers, "producers", 0, "producers of the hot queue (the shape's own)")
 	f.DurationVar(&c.Demo.Hold, "hold", -1, "time a producer holds its lane after the enqueue (the shape's own)")
 	f.IntVar(&c.Demo.Shards, "shards", 0, "enqueue shards of the hot queue at the start (the shape's own)")
-	f.Lookup("hold").DefValue = ""
+	f.Lookup("hold").DefValue = "0s" // not shown: the shape has its own
 }
 
 func queueFlag(f *pflag.FlagSet, c *Command) {
