@@ -70,7 +70,7 @@ func (s *State) learnChange(p Policy, e LogEntry, at time.Time) {
 	}
 	s.Shards = e.To
 	s.Pending, s.RevertTo = nil, 0
-	s.push(mark{at: at, from: e.From, to: e.To, own: own})
+	s.push(mark{at: at, from: e.From, to: e.To, own: own, revert: e.Reason == ReasonRevert})
 	s.Trial = &Trial{At: at, From: e.From, To: e.To, Before: e.Before, Own: own && e.Reason != ReasonRevert, Predicted: e.PredictedGain}
 	if own && s.reversals(p.ReversalSpan, at) >= p.Reversals {
 		s.Oscillating = true

@@ -137,7 +137,7 @@ func DefaultPolicy() Policy {
 		ShrinkWindow: 30 * time.Minute, ShrinkShare: 0.05, ShrinkSlice: 5 * time.Minute, SliceShare: 0.10,
 		RateFloor: 0.50, ShrinkBusy: 0.50,
 		GrowCooldown: 2 * time.Minute, ShrinkCooldown: 30 * time.Minute, ReverseCooldown: 2 * time.Hour,
-		Reversals: 2, ReversalSpan: 24 * time.Hour,
+		Reversals: 3, ReversalSpan: 6 * time.Hour,
 		QueueChanges: 10, QueueSpan: 24 * time.Hour, DatabaseChanges: 12, DatabaseSpan: time.Hour,
 		Settle: time.Minute, SettleLimit: 30 * time.Minute, VerifyWindow: time.Minute,
 		KeptWait: 0.70, KeptRate: 0.15, WeakWait: 0.90, WeakRate: 0.05,

@@ -44,6 +44,7 @@ type mark struct {
 	at       time.Time
 	from, to int
 	own      bool
+	revert   bool // took harm back
 }
 
 func (m mark) up() bool { return m.to > m.from }
@@ -113,7 +114,9 @@ func (s *State) spent(span time.Duration, limit int, now time.Time) (n int, unti
 }
 
 // reversals counts own changes, since the queue was last resumed and within
-// span, that went against the own change before them.
+// span, that went against the own change before them. Taking harm back is one;
+// the change after it is held against what was taken back, or a step that is
+// tried again later in the same direction would count as another.
 func (s *State) reversals(span time.Duration, now time.Time) int {
 	n := 0
 	var before *mark
@@ -125,7 +128,9 @@ func (s *State) reversals(span time.Duration, now time.Time) int {
 		if before != nil && before.up() != m.up() && now.Sub(m.at) < span && m.at.After(s.ResumedAt) {
 			n++
 		}
-		before = m
+		if !m.revert {
+			before = m
+		}
 	}
 	return n
 }

@@ -169,7 +169,7 @@ func twinFailed(p Policy, log []LogEntry, now time.Time) bool {
 	return false
 }
 
-// twinOscillating: at some own change there had been two turns within a day,
+// twinOscillating: at some own change there had been three turns within six hours,
 // and nobody resumed the queue since.
 func twinOscillating(p Policy, log []LogEntry) bool {
 	held, resumed := false, time.Time{}
@@ -189,12 +189,14 @@ func twinOscillating(p Policy, log []LogEntry) bool {
 			if x.To < x.From {
 				way = -1
 			}
-			if before != 0 && way != before && e.At.Sub(x.At) < 24*time.Hour && x.At.After(resumed) {
+			if before != 0 && way != before && e.At.Sub(x.At) < 6*time.Hour && x.At.After(resumed) {
 				turns++
 			}
-			before = way
+			if x.Reason != ReasonRevert {
+				before = way
+			}
 		}
-		held = held || turns >= 2
+		held = held || turns >= 3
 	}
 	return held
 }
