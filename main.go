@@ -220,7 +220,7 @@ func dashboard(ctx context.Context, cmd cli.Command) error {
 	if err != nil {
 		return err
 	}
-	return watch(ctx, cmd, cfg, true, screen(cmd))
+	return watch(ctx, cmd, cfg, !cmd.Screen.ReadOnly, screen(cmd))
 }
 
 // headless is the controller without a screen, for a service manager: lines on

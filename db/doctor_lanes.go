@@ -116,7 +116,8 @@ func (r *Report) lanes(ctx context.Context, conn *pgx.Conn, _ DoctorOptions) err
 				return nil
 			}
 			r.add("lanes", StateFail, fmt.Sprintf("queue %q is set to %d shards and %d lanes of it do not exist: producers can fail while they race to make them", queue, shards, missing),
-				fmt.Sprintf("shardpilot set --queue %s --manual %d", shellWord(queue), shards))
+				// A count is written, and lanes are made, only when it changes.
+				fmt.Sprintf("shardpilot set --queue %[1]s --override %[2]d && shardpilot set --queue %[1]s --override %[3]d", shellWord(queue), shards-1, shards))
 		case above > 0:
 			spare += above
 			keeping = append(keeping, fmt.Sprintf("%q keeps %d above %d", queue, above, shards))
