@@ -82,6 +82,9 @@ func expectOf(t *testing.T, shape Shape, r Result) {
 		if highest < 8 {
 			t.Errorf("grew to %d shards only: %v", highest, r.Changes)
 		}
+		if r.Oscillating {
+			t.Errorf("held as oscillating for following the day: %v", r.Changes)
+		}
 	}
 }
 

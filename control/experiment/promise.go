@@ -18,7 +18,6 @@ type promises struct {
 type stepTaken struct {
 	at       time.Time
 	from, to int
-	revert   bool
 }
 
 // mostListed bounds every list of sentences in a result.
@@ -53,7 +52,7 @@ func (c *promises) explained(d *control.Decision) string {
 
 func (c *promises) bounds(in *control.Input, x *control.Step) string {
 	q := &in.Queue
-	up := x.To > x.From
+	up, revert := x.To > x.From, x.Entry.Reason == control.ReasonRevert
 	switch {
 	case x.From != in.Signal.Shards:
 		return "a step from a count that is not the configured one"
@@ -63,7 +62,7 @@ func (c *promises) bounds(in *control.Input, x *control.Step) string {
 		return fmt.Sprintf("more than one step, %d to %d", x.From, x.To)
 	case !q.Auto || !q.Enforced || in.World.Process != control.ModeEnforced:
 		return "a step of a queue that was not opted in"
-	case up && !x.Provision || !up && !x.Drained:
+	case up && !x.Provision || !up && !x.Drained && !revert: // harm is taken back at once
 		return "a step without its lanes seen to"
 	case in.World.Now.Sub(in.Signal.At) > time.Duration(c.p.StalePeriods*float64(c.p.Period)):
 		return "a step from a stale reading"
@@ -137,7 +136,7 @@ func (c *promises) evidence(in *control.Input, x *control.Step) string {
 
 // applied remembers a change for as long as any rule looks back.
 func (c *promises) applied(x *control.Step, at time.Time) {
-	c.changes = append(c.changes, stepTaken{at: at, from: x.From, to: x.To, revert: x.Entry.Reason == control.ReasonRevert})
+	c.changes = append(c.changes, stepTaken{at: at, from: x.From, to: x.To})
 	for len(c.changes) > 1 && at.Sub(c.changes[1].at) > 8*24*time.Hour {
 		c.changes = c.changes[1:]
 	}

@@ -85,44 +85,32 @@ func stuck(t, _ float64) Load {
 	return l
 }
 
-// Levels for which tapes are played.
-var (
-	rampSessions = [...]int{1, 2, 3, 4, 6, 8, 12, 16, 24}
-	sineRates    = [...]float64{20, 60, 100, 140, 180, 240, 300, 360, 420}
-)
+// rampSessions is where the ramp turns.
+const rampSessions = 24
 
-func ramp(t, u float64) Load {
+func ramp(t, _ float64) Load {
 	up := math.Mod(t, daySeconds) / (daySeconds / 2)
 	if up > 1 {
 		up = 2 - up
 	}
-	n := 1 + 23*up
 	l := steadyLoad()
-	for i := 1; i < len(rampSessions); i++ {
-		if low, high := float64(rampSessions[i-1]), float64(rampSessions[i]); n <= high {
-			l.Sessions = rampSessions[i-1]
-			if u < (n-low)/(high-low) {
-				l.Sessions = rampSessions[i]
-			}
-			return l
-		}
-	}
-	l.Sessions = rampSessions[len(rampSessions)-1]
+	l.Sessions = 1 + min(int(rampSessions*up), rampSessions-1)
 	return l
 }
 
+// The sine goes through rates for which tapes are played, sineStep apart.
+const (
+	sineLow  = 20.0
+	sineHigh = 420.0
+	sineStep = 1.05
+)
+
 func sine(t, u float64) Load {
-	first, last := sineRates[0], sineRates[len(sineRates)-1]
-	rate := (first+last)/2 - (last-first)/2*math.Cos(2*math.Pi*t/daySeconds)
-	l := Load{Sessions: 24, Hold: shapeHold, Rate: last}
-	for i := 1; i < len(sineRates); i++ {
-		if low, high := sineRates[i-1], sineRates[i]; rate <= high {
-			l.Rate = low
-			if u < (rate-low)/(high-low) {
-				l.Rate = high
-			}
-			return l
-		}
+	rate := (sineLow+sineHigh)/2 - (sineHigh-sineLow)/2*math.Cos(2*math.Pi*t/daySeconds)
+	n := math.Log(rate/sineLow) / math.Log(sineStep)
+	level := math.Floor(n)
+	if u < n-level {
+		level++
 	}
-	return l
+	return Load{Sessions: 24, Hold: shapeHold, Rate: math.Round(10*sineLow*math.Pow(sineStep, level)) / 10}
 }
