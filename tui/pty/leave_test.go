@@ -123,7 +123,25 @@ func TestDashboardUnderNohupEndsWithItsTerminal(t *testing.T) {
 	}
 }
 
-// Without a terminal too: a pipe that closes, a signal.
+// Nobody reads on: `shardpilot demo | head -1`.
+func TestHeadlessDemoEndsWithItsPipe(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("/bin/sh", "-c", `"$0" demo --headless --json --shape idle 2>"$1" | head -n 1`, binary, filepath.Join(t.TempDir(), "said"))
+	prepare(t, cmd, nil)
+	out, err := cmd.Output()
+	if err != nil || strings.Count(string(out), "\n") != 1 {
+		t.Errorf("the pipe gave %q (%v)", out, err)
+	}
+	said, err := os.ReadFile(cmd.Args[len(cmd.Args)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone(t, folderOf(t, string(said)), patience)
+	if strings.Contains(string(said), "shardpilot:") {
+		t.Errorf("a reader that has had enough is no error: %s", said)
+	}
+}
+
 func TestHeadlessDemoLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	b := launch(t, nil, "demo", "--headless", "--shape", "idle")
