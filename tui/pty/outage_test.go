@@ -54,13 +54,7 @@ func TestDashboardOutlivesAnOutage(t *testing.T) {
 		t.Errorf("the banner stays:\n%s", s)
 	}
 	tm.see(`leading`, patience)
-	if !gapped(s) {
-		s = tm.see(`leading`, patience)
-		time.Sleep(3 * time.Second)
-		if s = tm.screen(); !gapped(s) {
-			t.Errorf("no gap in the chart:\n%s", s)
-		}
-	}
+	until(t, "a gap in the chart", patience, func() bool { return gapped(tm.screen()) })
 	tm.keys("q")
 	if code := tm.ended(patience); code != 0 {
 		t.Errorf("exit code %d", code)
