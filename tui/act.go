@@ -338,7 +338,11 @@ func (m *Model) outcome(c control.Command, res control.Result, err error) ([]str
 	if res.Change.Outcome != control.OutcomeApplied {
 		as = roleBad
 	}
-	return nonEmpty(fmt.Sprintf("%s: %s %s", string(res.Change.Outcome), c.Queue, m.memory.steps(res.Change.From, res.Change.To)), res.Change.Detail, res.Detail), as
+	detail := res.Detail
+	if detail == res.Change.Detail {
+		detail = "" // said once is enough
+	}
+	return nonEmpty(fmt.Sprintf("%s: %s %s", string(res.Change.Outcome), c.Queue, m.memory.steps(res.Change.From, res.Change.To)), res.Change.Detail, detail), as
 }
 
 func nonEmpty(s ...string) []string {

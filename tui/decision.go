@@ -65,6 +65,9 @@ func (m *Model) decisionPane(r row, w int) []line {
 	if awaits(r) && !r.past {
 		lines = append(lines, m.pendingCard(d, w)...)
 	}
+	if awaits(r) && d.Pending && d.Step != nil && !r.past { // the card has said it all
+		return append(lines, m.pastLines(r, w, 4)...)
+	}
 	lines = append(lines, section("Decision", m.memory.words(string(d.Mode)), w, m.g))
 	var l line
 	l.add(decisionRole(d), m.actionSign(d.Action)+" "+m.verb(d))
@@ -131,13 +134,21 @@ func (m *Model) pastLines(r row, w, n int) []line {
 			continue
 		}
 		var l line
-		l.add(roleDim, m.timeOf(e.at)+" ").add(e.role, e.kind).add(roleText, " "+e.change).add(roleDim, " "+e.reason)
+		l.add(roleDim, m.timeOf(e.at)+" ").add(e.role, e.kind).add(roleText, spaced(e.change)).add(roleDim, spaced(e.reason))
 		lines = append(lines, l.clip(w, m.g.dots))
 	}
 	if len(lines) == 0 {
 		return nil
 	}
 	return append([]line{section("Lately", m.opt.Now().Format("MST"), w, m.g)}, lines...)
+}
+
+// spaced is s after a space, or nothing.
+func spaced(s string) string {
+	if s == "" {
+		return ""
+	}
+	return " " + s
 }
 
 // timeOf prints the time of a line of the log: of another day with the date.

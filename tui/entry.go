@@ -23,7 +23,7 @@ func (m *Model) entryPage(w, h int) []line {
 		}
 	}
 	var title line
-	title.add(roleStrong, cut(e.label, w/2, m.g.dots)).add(roleText, "  ").add(e.role, e.kind).add(roleText, " "+e.change)
+	title.add(roleStrong, cut(e.label, w/2, m.g.dots)).add(roleText, "  ").add(e.role, e.kind).add(roleText, spaced(e.change))
 	lines = append(lines, title.clip(w, m.g.dots))
 	l := e.full
 	if l == nil {

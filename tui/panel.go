@@ -118,22 +118,23 @@ func (m *Model) comparisonPane(r row, w int) []line {
 		}
 		lines = append(lines, l.clip(w, m.g.dots))
 	}
-	return append(lines, m.verdictLine(r, w))
+	return append(lines, m.verdictLines(r, w)...)
 }
 
-func (m *Model) verdictLine(r row, w int) line {
+func (m *Model) verdictLines(r row, w int) []line {
 	v, c := r.verdict, r.changed
 	var l line
 	if v == nil || v.At.Before(c.At) || v.To != c.To {
 		l.add(roleDim, "no verdict yet")
-		return l
+		return []line{l}
 	}
 	l.add(verdictRole(v.Result), m.memory.words(string(v.Result)))
 	l.add(roleDim, ": jobs/s ").add(roleText, gain(v.Gain, m.g.times)).add(roleDim, ", predicted ").add(roleText, gain(v.PredictedGain, m.g.times))
-	if d := safe(v.Detail, m.g.ascii); d != "" {
-		l.add(roleDim, "; "+d)
+	lines := []line{l.clip(w, m.g.dots)}
+	for _, s := range wrap(safe(v.Detail, m.g.ascii), w-2, 2, m.g.dots) {
+		lines = append(lines, text(roleDim, "  "+s))
 	}
-	return l.clip(w, m.g.dots)
+	return lines
 }
 
 // pendingCard is a step that waits for a hand: what it rests on, what it would

@@ -16,7 +16,7 @@ func (m *Model) queuePage(w, h int) []line {
 		return []line{{}, text(roleStrong, "  "+safe(m.open, m.g.ascii)),
 			text(roleText, "  is not in the newest reading; esc goes back")}
 	}
-	title := m.queueTitle(r, w)
+	title, full := m.queueTitle(r, w), h
 	if w < 100 && h >= 8 && !awaits(r) {
 		title = append(title, m.decisionLines(r, w, 1)...) // the page below starts with charts
 	}
@@ -33,8 +33,12 @@ func (m *Model) queuePage(w, h int) []line {
 		return append(title, m.scroll(append(append(lines, m.lanePane(r, w)...), why(w)...), h-len(title))...)
 	}
 	left := w * 60 / 100
+	b := why(w - left - gap)
+	if len(b) > h-len(title) {
+		h-- // the line that says so must not cover the last lane
+	}
 	a := append(m.queueCharts(r, left, h), m.lanePane(r, left)...)
-	return append(title, m.scroll(beside(a, why(w-left-gap), left, gap, m.g.dots), h-len(title))...)
+	return append(title, m.scroll(beside(a, b, left, gap, m.g.dots), full-len(title))...)
 }
 
 func (m *Model) queueTitle(r row, w int) []line {
