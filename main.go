@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http"
 	"os"
 	"os/user"
 	"runtime"
@@ -220,7 +219,7 @@ func dashboard(ctx context.Context, cmd cli.Command) error {
 	if err != nil {
 		return err
 	}
-	return watch(ctx, cmd, cfg, !cmd.Screen.ReadOnly, screen(cmd))
+	return noted(log, watch(ctx, cmd, cfg, !cmd.Screen.ReadOnly, screen(cmd)))
 }
 
 // headless is the controller without a screen, for a service manager: lines on
@@ -236,7 +235,7 @@ func headless(ctx context.Context, cmd cli.Command) error {
 		return err
 	}
 	var sum cli.Summary
-	err = watch(ctx, cmd, cfg, true, lines(cmd, &sum))
+	err = noted(log, watch(ctx, cmd, cfg, true, lines(cmd, &sum)))
 	var sig *cli.Signalled
 	if errors.As(err, &sig) {
 		fmt.Fprintln(os.Stderr, "shardpilot: "+sig.Error())
@@ -247,6 +246,15 @@ func headless(ctx context.Context, cmd cli.Command) error {
 
 // errEnded is the orderly end of a service.
 var errEnded = errors.New("ended in order")
+
+// noted writes the cause of a Fault, which is not for the terminal, to the log.
+func noted(log *slog.Logger, err error) error {
+	var f *control.Fault
+	if errors.As(err, &f) && f.Err != nil {
+		log.Error(f.What, "cause", f.Err)
+	}
+	return err
+}
 
 // logger writes to the log file of the screen, or nowhere without one.
 func logger(s cli.Screen) (*slog.Logger, func(), error) {
@@ -297,10 +305,10 @@ func demo(ctx context.Context, cmd cli.Command) (err error) {
 		defer cancel()
 	}
 	if !headless {
-		return ignoreDeadline(watch(ctx, cmd, set.Config, true, screen(cmd)))
+		return ignoreDeadline(noted(log, watch(ctx, cmd, set.Config, true, screen(cmd))))
 	}
 	sum := cli.Summary{BySQL: map[string]int64{}}
-	err = ignoreDeadline(watch(ctx, cmd, set.Config, true, lines(cmd, &sum)))
+	err = ignoreDeadline(noted(log, watch(ctx, cmd, set.Config, true, lines(cmd, &sum))))
 	stats, stopErr := set.Stop()
 	sum.Enqueued, sum.Completed, sum.LaneWaitS = int64(stats.Enqueued), int64(stats.Completed), stats.LaneWaitS
 	for class, n := range stats.Errors {
@@ -366,7 +374,7 @@ type station struct {
 	store  *db.Store // nil when nothing is kept
 	cfg    *db.Config
 	gate   *db.Gate // nil with the store
-	shows  *exposition
+	shows  *metrics.Exposition
 	leader *db.Leader // nil for a command, which leads nothing
 }
 
@@ -377,7 +385,9 @@ func open(ctx context.Context, cmd cli.Command, cfg *db.Config, leads bool) (*st
 	if err != nil {
 		return nil, err
 	}
-	shows, err := expose(cmd.Run)
+	shows, err := metrics.Expose(metrics.Addresses{Metrics: cmd.Run.MetricsListen, Health: cmd.Run.HealthListen},
+		metrics.Options{TopQueues: cmd.Run.MetricsQueues, Version: version, GoVersion: runtime.Version(), Now: time.Now},
+		notify.New(os.Getenv, os.Getpid()))
 	if err != nil {
 		return nil, err
 	}
@@ -432,58 +442,6 @@ func whoWeAre() (who, host string) {
 	return "uid" + strconv.Itoa(os.Getuid()), host
 }
 
-// exposition shows what the runner says to Prometheus and to whoever asks for
-// its health, systemd included.
-type exposition struct {
-	metrics *metrics.Metrics
-	health  *metrics.Health
-	systemd notify.Notifier
-	serve   []func(context.Context) error
-}
-
-// expose takes the addresses, so that one that cannot be had is said at once.
-func expose(r cli.Run) (*exposition, error) {
-	x := &exposition{systemd: notify.New(os.Getenv, os.Getpid()), health: metrics.NewHealth(time.Now, 0),
-		metrics: metrics.New(metrics.Options{TopQueues: r.MetricsQueues, Version: version, GoVersion: runtime.Version(), Now: time.Now})}
-	for _, at := range []struct {
-		addr    string
-		handler http.Handler
-	}{{r.MetricsListen, x.metrics.Routes()}, {r.HealthListen, x.health.Routes()}} {
-		if at.addr == "" {
-			continue
-		}
-		ln, err := metrics.Listen(at.addr)
-		if err != nil {
-			return nil, err
-		}
-		x.serve = append(x.serve, func(ctx context.Context) error { return metrics.Answer(ctx, ln, at.handler) })
-	}
-	return x, nil
-}
-
-// run works until ctx ends and joins everything.
-func (x *exposition) run(ctx context.Context, events <-chan control.Event) error {
-	var wg sync.WaitGroup
-	broke := make([]error, len(x.serve))
-	for i, serve := range x.serve {
-		wg.Go(func() { broke[i] = serve(ctx) })
-	}
-	wg.Go(func() {
-		x.systemd.Keep(ctx, func() bool { ok, _ := x.health.Alive(); return ok })
-	})
-	ready := false
-	for e := range events {
-		x.metrics.Observe(e)
-		x.health.Observe(e)
-		if ok, _ := x.health.Ready(); ok && !ready {
-			ready = x.systemd.Ready() == nil
-		}
-	}
-	_ = x.systemd.Stopping() // a manager that is gone needs no word
-	wg.Wait()
-	return errors.Join(broke...)
-}
-
 // run works until ctx ends and joins everything.
 func (s *station) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -492,7 +450,7 @@ func (s *station) run(ctx context.Context) error {
 	var led, ran, shown error
 	seen, unsubscribe := s.runner.Subscribe(8)
 	defer unsubscribe()
-	wg.Go(func() { shown = s.shows.run(ctx, seen) })
+	wg.Go(func() { shown = s.shows.Run(ctx, seen) })
 	if s.leader != nil {
 		wg.Go(func() { led = s.leader.Run(ctx) })
 		wg.Go(func() { db.KeepPruned(ctx, s.cfg, s.leader) })
@@ -529,16 +487,30 @@ func watch(ctx context.Context, cmd cli.Command, cfg *db.Config, leads bool, to 
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		ran = s.run(ctx)
+		if ran = s.run(ctx); ran != nil {
+			cancel() // nothing is to be seen any more
+		}
 	}()
 	err = to(ctx, s.runner, events)
-	left := leaves(s, control.Mode(cmd.Run.Mode))
+	left := s.leaving(control.Mode(cmd.Run.Mode))
 	cancel()
 	<-done
 	if left != "" && cmd.Name != "demo" { // a demo takes its database along
 		fmt.Fprintln(os.Stderr, "shardpilot: "+left)
 	}
-	return errors.Join(err, ran)
+	if ran != nil {
+		return ran // what the screen says of its end follows from that
+	}
+	return err
+}
+
+// leaving says what stops with us if we led and acted, "" when nothing does.
+func (s *station) leaving(process control.Mode) string {
+	e, ok := s.runner.Newest()
+	if s.leader == nil || process != control.ModeEnforced || !s.leader.Leadership().Leading || !ok || e.Snapshot == nil {
+		return ""
+	}
+	return cli.Leaving(place(e), e.Decisions)
 }
 
 // observe runs a station that leads nothing until it has seen enough, and

@@ -3,6 +3,7 @@ package probe
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -177,4 +178,17 @@ func TestAgesAndTimesAreTheServersHoweverWrongOurClockIs(t *testing.T) {
 			t.Errorf("off by %v: lag %v", off, r.LagS)
 		}
 	}
+}
+
+func TestAPanicWhileLookingReachesWhoeverReads(t *testing.T) {
+	cfg := config("")
+	cfg.Connect = func(context.Context) (*pgx.Conn, error) { panic("a defect") }
+	p := start(t, cfg)
+	defer func() {
+		if v := recover(); !strings.Contains(fmt.Sprint(v), "a defect") {
+			t.Errorf("Read gave %v instead of the panic", v)
+		}
+	}()
+	_, err := p.Read(ctxOf(t))
+	t.Errorf("Read returned %v", err)
 }

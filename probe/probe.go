@@ -2,6 +2,8 @@ package probe
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -93,10 +95,22 @@ func Start(ctx context.Context, cfg Config) *Probe {
 		looked: newGate(), listed: newGate()}
 	p.readAt = cfg.Now()
 	p.st.fault = &control.Fault{Kind: control.FaultNoConnection, What: "not connected to PostgreSQL yet", Hint: "the first attempt is under way"}
-	p.wg.Add(2)
-	go func() { defer p.wg.Done(); p.sample(ctx) }()
-	go func() { defer p.wg.Done(); p.slowly(ctx) }()
+	p.wg.Go(func() { p.guarded(ctx, p.sample) })
+	p.wg.Go(func() { p.guarded(ctx, p.slowly) })
 	return p
+}
+
+// guarded hands a panic to whoever calls Read. In a goroutine of its own it
+// would end the process under a live screen.
+func (p *Probe) guarded(ctx context.Context, f func(context.Context)) {
+	defer func() {
+		if v := recover(); v != nil {
+			p.do(func(st *state) { st.defect = fmt.Sprintf("%v\n%s", v, debug.Stack()) })
+			p.looked.open()
+			p.listed.open()
+		}
+	}()
+	f(ctx)
 }
 
 // Close ends looking and returns when both connections are closed.
@@ -108,7 +122,7 @@ func (p *Probe) Close() {
 // Read returns what was seen since the previous Read. While there is no
 // connection its error is a *control.Fault. Only the first Read may wait, until
 // the first attempt to connect and to find the queues has ended, or until ctx
-// does.
+// does. It panics when looking has panicked, which is a defect.
 func (p *Probe) Read(ctx context.Context) (control.Snapshot, error) {
 	for _, first := range []*gate{p.looked, p.listed} {
 		select {
@@ -120,6 +134,9 @@ func (p *Probe) Read(ctx context.Context) (control.Snapshot, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.st.defect != "" {
+		panic(p.st.defect)
+	}
 	now := p.cfg.Now()
 	period := now.Sub(p.readAt)
 	p.readAt = now

@@ -128,6 +128,8 @@ type state struct {
 	slowed   bool // of the slow reads
 	hz       float64
 	late     bool // the sampler is slowed down
+
+	defect string // why looking ended before Close, with the stack; "" while it goes on
 }
 
 func newState() *state {

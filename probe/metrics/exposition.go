@@ -1,0 +1,67 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+
+	"shardpilot/control"
+	"shardpilot/probe/notify"
+)
+
+// Addresses are where to listen, host:port; "" serves nothing there.
+type Addresses struct{ Metrics, Health string }
+
+// Exposition shows what the runner says to Prometheus, to whoever asks for the
+// process's health, and to systemd.
+type Exposition struct {
+	metrics *Metrics
+	health  *Health
+	systemd notify.Notifier
+	serve   []func(context.Context) error
+}
+
+// Expose takes the addresses, so that one that cannot be had is said before
+// anything else is done. Its errors are *control.Fault.
+func Expose(at Addresses, o Options, systemd notify.Notifier) (*Exposition, error) {
+	x := &Exposition{systemd: systemd, health: NewHealth(o.Now, o.StaleAfter), metrics: New(o)}
+	for _, place := range []struct {
+		addr    string
+		handler http.Handler
+	}{{at.Metrics, x.metrics.Routes()}, {at.Health, x.health.Routes()}} {
+		if place.addr == "" {
+			continue
+		}
+		ln, err := Listen(place.addr)
+		if err != nil {
+			return nil, err
+		}
+		x.serve = append(x.serve, func(ctx context.Context) error { return Answer(ctx, ln, place.handler) })
+	}
+	return x, nil
+}
+
+// Run takes events until their channel is closed and serves until ctx ends.
+// Whoever closes the channel ends ctx too.
+func (x *Exposition) Run(ctx context.Context, events <-chan control.Event) error {
+	var wg sync.WaitGroup
+	broke := make([]error, len(x.serve))
+	for i, serve := range x.serve {
+		wg.Go(func() { broke[i] = serve(ctx) })
+	}
+	wg.Go(func() {
+		x.systemd.Keep(ctx, func() bool { ok, _ := x.health.Alive(); return ok })
+	})
+	ready := false
+	for e := range events {
+		x.metrics.Observe(e)
+		x.health.Observe(e)
+		if ok, _ := x.health.Ready(); ok && !ready {
+			ready = x.systemd.Ready() == nil
+		}
+	}
+	_ = x.systemd.Stopping() // a manager that is gone needs no word
+	wg.Wait()
+	return errors.Join(broke...)
+}
