@@ -18,6 +18,7 @@ type promises struct {
 type stepTaken struct {
 	at       time.Time
 	from, to int
+	revert   bool
 }
 
 // mostListed bounds every list of sentences in a result.
@@ -80,7 +81,8 @@ func (c *promises) times(x *control.Step, now time.Time) string {
 		return ""
 	}
 	up, day, reversals := x.To > x.From, 0, 0
-	for i, old := range c.changes {
+	var before stepTaken // what the next change is held against; never a revert
+	for _, old := range c.changes {
 		ago := now.Sub(old.at)
 		wasUp := old.to > old.from
 		switch {
@@ -92,15 +94,18 @@ func (c *promises) times(x *control.Step, now time.Time) string {
 		if ago < c.p.QueueSpan {
 			day++
 		}
-		if i > 0 && ago < c.p.ReversalSpan && wasUp != (c.changes[i-1].to > c.changes[i-1].from) {
+		if before.to != 0 && ago < c.p.ReversalSpan && wasUp != (before.to > before.from) {
 			reversals++
+		}
+		if !old.revert {
+			before = old
 		}
 	}
 	switch {
 	case day >= c.p.QueueChanges:
 		return "a step beyond the queue's budget"
 	case reversals >= c.p.Reversals:
-		return "a step after two reversals within a day"
+		return fmt.Sprintf("a step after %d reversals within %v", reversals, c.p.ReversalSpan)
 	}
 	return ""
 }
@@ -136,7 +141,7 @@ func (c *promises) evidence(in *control.Input, x *control.Step) string {
 
 // applied remembers a change for as long as any rule looks back.
 func (c *promises) applied(x *control.Step, at time.Time) {
-	c.changes = append(c.changes, stepTaken{at: at, from: x.From, to: x.To})
+	c.changes = append(c.changes, stepTaken{at: at, from: x.From, to: x.To, revert: x.Entry.Reason == control.ReasonRevert})
 	for len(c.changes) > 1 && at.Sub(c.changes[1].at) > 8*24*time.Hour {
 		c.changes = c.changes[1:]
 	}
