@@ -32,6 +32,10 @@ func choose(there []*queue, limit int, now time.Time) {
 			out = append(out, q)
 		}
 	}
+	if len(in) >= limit { // only who could displace the lowest need be put in order
+		lowest := slices.MinFunc(in, rank).standing
+		out = slices.DeleteFunc(out, func(q *queue) bool { return q.standing <= clearly*lowest+clearlyBy })
+	}
 	if len(out) == 0 {
 		return
 	}

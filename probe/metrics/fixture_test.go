@@ -163,6 +163,15 @@ func (s samples) named(d *definition) []string {
 	return list
 }
 
+// sum adds up the samples of one metric.
+func (s samples) sum(d *definition) float64 {
+	n := 0.0
+	for _, k := range s.named(d) {
+		n += s[k]
+	}
+	return n
+}
+
 // of is the sample of a metric of a queue.
 func (s samples) of(d *definition, queue string) (float64, bool) {
 	v, ok := s[fmt.Sprintf("%s{queue=%q}", d.name, queue)]

@@ -36,8 +36,23 @@ func newLedger() ledger {
 	for _, v := range []control.Verdict{control.VerdictKept, control.VerdictIneffective, control.VerdictHarmful, control.VerdictInconclusive} {
 		l.verdicts[v] = 0
 	}
+	outcomes := []control.Outcome{control.OutcomeApplied, control.OutcomeSuperseded, control.OutcomeRefused, control.OutcomeFailed}
+	for _, o := range outcomes { // of what the controller does by itself
+		l.changes[changeKey{controller, control.ActionGrow, control.ReasonContended, o}] = 0
+		l.changes[changeKey{controller, control.ActionGrow, control.ReasonContendedFast, o}] = 0
+		l.changes[changeKey{controller, control.ActionShrink, control.ReasonCalm, o}] = 0
+		l.changes[changeKey{controller, control.ActionShrink, control.ReasonRevert, o}] = 0
+	}
 	return l
 }
+
+// Who changes a count: the controller, somebody outside of shardpilot, or an
+// operator through it, who has a name in the log and none here.
+const (
+	controller = "controller"
+	elsewhere  = "elsewhere"
+	operator   = "operator"
+)
 
 // other stands for a word that is not in its closed list, for instance from a
 // newer version's log: labels stay few.
@@ -75,11 +90,11 @@ func (l *ledger) enter(e *control.LogEntry, counts bool) bool {
 
 // changed is what a change counts as.
 func changed(e *control.LogEntry) changeKey {
-	k := changeKey{actor: "operator", action: control.ActionGrow, reason: reasonWord(e.Reason), outcome: e.Outcome}
+	k := changeKey{actor: operator, action: control.ActionGrow, reason: reasonWord(e.Reason), outcome: e.Outcome}
 	switch {
 	case e.Kind == control.LogAdopted:
-		k.actor, k.outcome = "elsewhere", control.OutcomeApplied
-	case e.Actor == "controller", e.Actor == "elsewhere":
+		k.actor, k.outcome = elsewhere, control.OutcomeApplied
+	case e.Actor == controller, e.Actor == elsewhere:
 		k.actor = e.Actor
 	}
 	switch {

@@ -88,6 +88,19 @@ func TestWhatWasNotMeasuredHasNoSample(t *testing.T) {
 	}
 }
 
+func TestWhetherLanesAreDrainedIsSaidOnlyWhenItIsKnown(t *testing.T) {
+	c := newClock()
+	m := made(c, 10)
+	unknown, full := seen(time.Time{}, "unknown", 1), seen(time.Time{}, "full", 1)
+	unknown.Drained, full.Drained = nil, []bool{false, false, false, true}
+	m.Observe(c.tick(unknown, full))
+	got := scraped(t, m)
+	if v, ok := got.of(drained, "unknown"); ok {
+		t.Errorf("drained is %v though nobody knows", v)
+	}
+	got.want(t, `awa_queue_upper_lanes_drained{queue="full"}`, 0)
+}
+
 func TestNothingIsShownBeforeTheFirstEventButWhatIsKnown(t *testing.T) {
 	c := newClock()
 	got := scraped(t, made(c, 10))
