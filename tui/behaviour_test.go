@@ -22,9 +22,10 @@ func TestHelpIsTheKeyTable(t *testing.T) {
 }
 
 func TestNoKeyHasTwoMeaningsOnOneScreen(t *testing.T) {
+	m := New(Options{Now: time.Now, Do: nothing, Save: func(string, []byte) error { return nil }})
 	for s := range screenCount {
 		seen := map[string]string{}
-		for _, b := range lookBindings() {
+		for _, b := range m.bindings() {
 			for _, k := range b.keys {
 				if b.works(s) && seen[k] != "" {
 					t.Errorf("%s: %q is %q and %q", screenNames[s], k, seen[k], b.help)
@@ -306,6 +307,19 @@ func TestEmptyStateSaysWhatToDo(t *testing.T) {
 	w.edit = func(ev *control.Event) { ev.Snapshot.Readings = nil }
 	w.play(1)
 	has(t, w.m, "once a job has been enqueued")
+	w.edit = func(ev *control.Event) {
+		for i := range ev.Decisions {
+			ev.Decisions[i] = control.Decision{Queue: ev.Decisions[i].Queue, Mode: control.ModeManual, Reason: control.ReasonManual}
+		}
+	}
+	w.play(1)
+	has(t, w.m, "no queue is opted in: shardpilot set")
+	w.m.opt.Do = nothing
+	w.play(1)
+	has(t, w.m, "no queue is opted in: m lets the controller look after one")
+	w.edit = nil
+	w.play(1)
+	lacks(t, w.m, "opted in")
 }
 
 func TestIntervalKeepsToItsBounds(t *testing.T) {

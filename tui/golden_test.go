@@ -48,7 +48,12 @@ var stages = map[string]func(*world){
 		w.m.Resize(120, 40)
 		w.keys(" ", "H", "H", "H", "H", "l", "l")
 	},
-	"verified": func(w *world) { w.edit = withHands; w.play(400); w.m.Resize(120, 40); w.keys("/", "o", "r", "d", "enter", "enter") },
+	"verified": func(w *world) {
+		w.edit = withHands
+		w.play(400)
+		w.m.Resize(120, 40)
+		w.keys("/", "o", "r", "d", "enter", "enter")
+	},
 	"entry": func(w *world) {
 		w.edit = withHands
 		w.play(400)

@@ -33,7 +33,7 @@ func (m *Model) detailHeight(h int) int {
 		least = h * 2 / 5
 	}
 	rows := len(m.rows) + 2 // the heading, and the line above those that are quiet
-	if len(m.rows) == 0 {
+	if len(m.rows) == 0 || m.nobodyIn() {
 		rows++
 	}
 	return max(least, h-rows)
@@ -91,7 +91,25 @@ func (m *Model) queueTable(w, h int) []line {
 		}
 		lines = append(lines, m.listLine(i == at, bodyLine(cols, gap, m.g.dots, m.rows[i])))
 	}
+	if m.nobodyIn() && len(lines) < h {
+		hint := "shardpilot set --queue NAME --auto --max N opts one in"
+		if m.opt.Do != nil && !m.opt.ReadOnly {
+			hint = "m lets the controller look after one and say what it would do"
+		}
+		lines = append(lines, text(roleAccent, cut("  no queue is opted in: "+hint, w, m.g.dots)))
+	}
 	return lines
+}
+
+// nobodyIn says whether no queue is opted in although decisions are made, so
+// that the controller has nothing to do.
+func (m *Model) nobodyIn() bool {
+	for _, r := range m.picture.rows {
+		if r.past || r.decision == nil || r.decision.Mode != control.ModeManual {
+			return false
+		}
+	}
+	return true
 }
 
 // firstQuiet is the place of the first of the queues in which nothing happens,

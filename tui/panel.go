@@ -36,15 +36,17 @@ func (m *Model) policyPane(r row, w int) []line {
 	}
 	lines := []line{title(fact), l.clip(w, m.g.dots)}
 	if p.Accepted() {
-		lines = append(lines, text(roleDim, cut("order within a shard only: accepted by "+safe(p.AcceptedBy, m.g.ascii), w, m.g.dots)))
+		lines = append(lines, text(roleDim, cut("partitioned FIFO accepted by "+safe(p.AcceptedBy, m.g.ascii), w, m.g.dots)))
 	} else {
-		lines = append(lines, text(roleDim, cut("order within a shard only: accepted by nobody", w, m.g.dots)))
+		lines = append(lines, text(roleDim, cut("partitioned FIFO accepted by nobody", w, m.g.dots)))
 	}
 	if p.Pin.Holds(r.reading.At) {
 		lines = append(lines, m.pinLines(p.Pin, w)...)
 	}
 	for _, s := range m.pauseWords(p) {
-		lines = append(lines, text(roleWarn, cut(s, w, m.g.dots)))
+		for _, part := range wrap(s, w, 2, m.g.dots) {
+			lines = append(lines, text(roleWarn, part))
+		}
 	}
 	return lines
 }

@@ -83,7 +83,7 @@ func TestAcceptanceIsOfferedOnlyWhereNobodyAccepted(t *testing.T) {
 	for _, key := range []string{"o", "p", "m", "u"} {
 		w := acting(t)
 		w.keys(key)
-		has(t, w.m, "partitioned FIFO")
+		has(t, w.m, "order holds within a shard only")
 		w = acting(t)
 		edit := w.edit
 		w.edit = func(ev *control.Event) { edit(ev); ev.Decisions[0].Policy.AcceptedBy = "otto@b1" }
@@ -92,7 +92,7 @@ func TestAcceptanceIsOfferedOnlyWhereNobodyAccepted(t *testing.T) {
 		if w.m.dialog == nil {
 			t.Fatalf("%q does not ask", key)
 		}
-		lacks(t, w.m, "partitioned FIFO")
+		lacks(t, w.m, "order holds within a shard only")
 	}
 }
 
