@@ -48,7 +48,7 @@ func TestAScrapeOfFiveThousandQueuesIsQuickAndNoLargerThanOfFewer(t *testing.T) 
 		}
 		h := m.Handler()
 		best := time.Hour
-		for range 20 { // the quickest: whatever else the machine does comes on top
+		for i := 0; i < 20 && (i < 3 || best > limit); i++ { // the quickest: whatever else the machine does comes on top
 			began := time.Now()
 			size[n] = scrape(t, h)
 			best = min(best, time.Since(began))
