@@ -123,6 +123,9 @@ func (s *State) transition(p Policy, in *Input, d *Decision, fx *Effects) {
 	e := in.entry(LogDecision)
 	e.Action, e.From, e.To, e.Reason, e.Detail = d.Action, d.From, d.To, d.Reason, d.Detail
 	e.Blockers, e.Evidence, e.PredictedGain, e.Until = d.Blockers, d.Evidence, d.PredictedGain, d.Next
+	if d.Pending && s.Pending != nil {
+		e.Pending = s.Pending.Generation
+	}
 	fx.Entries = append(fx.Entries, e)
 }
 

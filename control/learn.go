@@ -20,7 +20,7 @@ func (s *State) Learn(p Policy, e LogEntry, now time.Time) {
 	at := earlier(e.At, now)
 	switch e.Kind {
 	case LogDecision:
-		s.logged = mind{e.Action, e.Reason, false}
+		s.logged = mind{e.Action, e.Reason, e.Pending != 0}
 	case LogProposed:
 		s.Pending = &Pending{
 			Queue: e.Queue, From: e.From, To: e.To, Generation: e.Pending, At: e.At, Until: e.Until,

@@ -328,3 +328,26 @@ func TestANewLeaderReadsTheLogBeforeItWrites(t *testing.T) {
 		}
 	})
 }
+
+func TestAStepThatTheRulesAllowAgainIsNotLoggedAtEachTick(t *testing.T) {
+	d := newDatabase()
+	d.allow(control.QueuePolicy{Queue: "orders"})
+	play(t, d.config(), func(t *testing.T, r *Runner) {
+		pass(14 * time.Minute)
+		d.set(func() { d.crowd["orders"] = 0 })
+		pass(4 * time.Minute) // the step outlives the lull
+		d.set(func() { d.crowd["orders"] = 16 })
+		pass(8 * time.Minute)
+		got := decision(t, r, "orders")
+		if got.Action != control.ActionGrow || !got.Pending {
+			t.Fatalf("after the lull: %s, %s, pending %t", got.Action, got.Reason, got.Pending)
+		}
+		var before control.LogEntry
+		for _, e := range d.kinds(control.LogDecision) {
+			if e.Action == before.Action && e.Reason == before.Reason {
+				t.Errorf("the same mind is in the log twice: %s at %v and at %v", e.Reason, before.At, e.At)
+			}
+			before = e
+		}
+	})
+}
