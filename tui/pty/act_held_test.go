@@ -24,7 +24,7 @@ func (tm *terminal) hold(key string) {
 func (tm *terminal) dialogs() (titles, buttons int) {
 	s := tm.screen()
 	for _, title := range []string{"Approve the pending step", "Reject the pending step", "Set the shard count by hand", "Pin the shard count",
-		"Take the pin away", "Change who decides", "Take the last change back", "Brake", "Pause steps"} {
+		"Take the pin away", "Change who decides", "Take the last change back", "Pause or resume steps"} {
 		titles += strings.Count(s, "! "+title)
 	}
 	return titles, strings.Count(s, "enter takes, esc leaves")
