@@ -22,8 +22,8 @@ func check(c Command, set *pflag.FlagSet) error {
 		return usageOf(c.Name, "--color must be auto, truecolor, 256, 16 or none, got %q", c.Screen.Color)
 	case has("mode") && c.Run.Mode != string(control.ModeShadow) && c.Run.Mode != string(control.ModeEnforced):
 		return usageOf(c.Name, "--mode must be shadow or enforced, got %q", c.Run.Mode)
-	case has("pace") && !(c.Run.Pace >= 1 && c.Run.Pace <= 1000):
-		return usageOf(c.Name, "--pace must be 1 to 1000, got %v", c.Run.Pace)
+	case has("pace") && !(c.Run.Pace >= 1 && c.Run.Pace <= 48):
+		return usageOf(c.Name, "--pace must be 1 to 48, got %v", c.Run.Pace)
 	case has("metrics-queues") && (c.Run.MetricsQueues < 1 || c.Run.MetricsQueues > 1000):
 		return usageOf(c.Name, "--metrics-queues must be 1 to 1000, got %d", c.Run.MetricsQueues)
 	case has("port") && set.Changed("port") && (c.Conn.Port < 1 || c.Conn.Port > 65535):

@@ -51,6 +51,7 @@ func TestBadArgumentsAreUsageFaultsThatNameTheFlag(t *testing.T) {
 		{"--mode brave", "--mode"},
 		{"--pace 0.5", "--pace"},
 		{"--pace NaN", "--pace"},
+		{"--pace 49", "--pace"},
 		{"--port 0", "--port"},
 		{"run --metrics-queues 0", "--metrics-queues"},
 		{"--port 65536", "--port"},
@@ -96,6 +97,14 @@ func TestBadArgumentsAreUsageFaultsThatNameTheFlag(t *testing.T) {
 		}
 		if !strings.Contains(f.What, tc.names) || f.Hint == "" {
 			t.Errorf("%q: %q does not name %s, or has no hint %q", tc.args, f.What, tc.names, f.Hint)
+		}
+	}
+}
+
+func TestEveryPaceThatIsTakenMakesAPolicy(t *testing.T) {
+	for pace := 1.0; pace <= 48; pace += 0.5 {
+		if err := control.DefaultPolicy().Pace(pace).Validate(); err != nil {
+			t.Errorf("--pace %v is taken and makes no policy: %v", pace, err)
 		}
 	}
 }
