@@ -89,7 +89,8 @@ func newSpan(end, seconds int64, cols int) span {
 	}
 	s := span{tier: k, end: end / tiers[k].step, per: 1, wide: 1, cols: max(cols, 0)}
 	if slots := seconds / tiers[k].step; cols > 0 && slots > 0 {
-		s.per, s.wide = max(1, slots/int64(cols)), max(1, int64(cols)/slots)
+		n := int64(cols)
+		s.per, s.wide = max(1, (slots+(n-1)/2)/n), max(1, (n+(slots-1)/2)/slots) // the nearest whole ones
 	}
 	return s
 }
