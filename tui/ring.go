@@ -16,9 +16,6 @@ type tier struct {
 // 10 s and 24 hours in minutes of those that ever had somebody waiting.
 var tiers = [...]tier{{1, 900}, {10, 1440}, {60, 1440}}
 
-// finest is the resolution that is kept of every queue.
-var finest = tiers[0]
-
 // The series of a queue, by place in ring.v.
 const (
 	seriesWaiters = iota

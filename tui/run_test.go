@@ -81,8 +81,8 @@ func newDesk(t *testing.T, change func(*Options)) *desk {
 	t.Cleanup(func() {
 		cancel(nil)
 		d.resume()
-		ptm.Close()
-		tty.Close()
+		_ = ptm.Close()
+		_ = tty.Close()
 		reader.Wait()
 	})
 	return d
@@ -308,7 +308,7 @@ func TestStartAsksTheTerminalNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	var out bytes.Buffer
 	_, _ = out.ReadFrom(f) // ends with EIO when the child is gone
 	if err := cmd.Wait(); err != nil {
