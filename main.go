@@ -359,9 +359,10 @@ func lines(cmd cli.Command, sum *cli.Summary) sink {
 func screen(cmd cli.Command) sink {
 	return func(ctx context.Context, r *loop.Runner, events <-chan control.Event) error {
 		who, host := whoWeAre()
-		return tui.Run(ctx, tui.Options{Events: events, Do: r.Do, Actor: who, Host: host, Now: time.Now, Label: cmd.Screen.Label, ReadOnly: cmd.Screen.ReadOnly,
-			Glyphs: cmd.Screen.Glyphs, Color: cmd.Screen.Color, Interval: cmd.Screen.Interval, LogFile: cmd.Screen.LogFile,
-			Input: os.Stdin, Output: os.Stdout})
+		o := cmd.Screen.Options()
+		o.Events, o.Do, o.Actor, o.Host, o.Now = events, r.Do, who, host, time.Now
+		o.Input, o.Output = os.Stdin, os.Stdout
+		return tui.Run(ctx, o)
 	}
 }
 

@@ -29,6 +29,11 @@ func check(c Command, set *pflag.FlagSet) error {
 	case has("port") && set.Changed("port") && (c.Conn.Port < 1 || c.Conn.Port > 65535):
 		return usageOf(c.Name, "--port must be 1 to 65535, got %d", c.Conn.Port)
 	}
+	if has("theme") {
+		if err := c.Screen.Options().Validate(); err != nil {
+			return err
+		}
+	}
 	switch c.Name {
 	case "demo":
 		return checkDemo(c.Demo, set)

@@ -41,8 +41,12 @@ type Screen struct {
 	Interval time.Duration // 0.25..10 s between pictures
 	Glyphs   string        // auto, braille, block, ascii
 	Color    string        // auto, truecolor, 256, 16, none
-	LogFile  string        // "" writes no log
-	Verbose  bool          // log what PostgreSQL says (notices) and each reconnect
+
+	LabelColor string
+	Theme      string   // auto, dark, light, contrast, mono
+	Columns    []string // nil for all
+	LogFile    string   // "" writes no log
+	Verbose    bool     // log what PostgreSQL says (notices) and each reconnect
 }
 
 // Run is how the controller behaves.

@@ -16,10 +16,13 @@ func connFlags(f *pflag.FlagSet, c *Command) {
 
 func screenFlags(f *pflag.FlagSet, c *Command) {
 	f.StringVar(&c.Screen.Label, "label", "", "environment label shown in the header and in every question")
+	f.StringVar(&c.Screen.LabelColor, "label-color", "", "colour of the label: a name such as red, or #rrggbb")
 	f.BoolVar(&c.Screen.ReadOnly, "read-only", false, "take the action keys away, and lead nobody")
 	f.DurationVar(&c.Screen.Interval, "interval", time.Second, "time between pictures, 0.25s to 10s")
 	f.StringVar(&c.Screen.Glyphs, "glyphs", "auto", "auto, braille, block or ascii")
 	f.StringVar(&c.Screen.Color, "color", "auto", "auto, truecolor, 256, 16 or none")
+	f.StringVar(&c.Screen.Theme, "theme", "auto", "auto, dark, light, contrast or mono")
+	f.StringSliceVar(&c.Screen.Columns, "columns", nil, "columns of the overview, in their order, separated by commas (all)")
 	logFileFlags(f, c)
 }
 
