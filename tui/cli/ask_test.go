@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"os"
 	"strings"
 	"testing"
 
@@ -67,5 +68,19 @@ func TestConsequencesNameTheOrderingContractBeforeAnybodyAgrees(t *testing.T) {
 	}
 	if words := (Act{Queue: "q", Unpin: true}).Consequences("db", 4); strings.Contains(words, "  - ") {
 		t.Errorf("unpinning costs nothing:\n%s", words)
+	}
+}
+
+func TestASavedScreenOverwritesNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := save("picture.txt", []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	if err := save("picture.txt", []byte("two")); err == nil {
+		t.Error("the second picture took the first one's place")
+	}
+	got, err := os.ReadFile("picture.txt")
+	if err != nil || string(got) != "one" {
+		t.Errorf("%q, %v", got, err)
 	}
 }
