@@ -276,6 +276,20 @@ func TestTimesCarryTheirZone(t *testing.T) {
 	has(t, w.m, "15:11:54 +0545")
 }
 
+func TestWatchingOnlyIsSaidAtEveryWidth(t *testing.T) {
+	w := newWorld(t, Options{Glyphs: "block", Color: "none"})
+	w.edit = func(ev *control.Event) {
+		ev.Leader, ev.Memory = "", "watch only: decisions are kept in memory; shardpilot install makes the schema that keeps them"
+	}
+	w.play(2)
+	for _, width := range []int{80, 120, 200} {
+		w.m.Resize(width, 24)
+		has(t, w.m, "watch only")
+		lacks(t, w.m, "no leader known")
+	}
+	has(t, w.m, "shardpilot install makes the schema")
+}
+
 func TestHeaderNeverLies(t *testing.T) {
 	w := newWorld(t, Options{Glyphs: "block", Color: "none", ReadOnly: true, Label: "staging"})
 	w.edit = func(ev *control.Event) {
@@ -285,7 +299,7 @@ func TestHeaderNeverLies(t *testing.T) {
 	w.play(2)
 	w.m.Resize(250, 40)
 	has(t, w.m, " staging ", "db1.example:5432/app", "✖ STANDBY", "PostgreSQL 18.4", "Awa 43 active", "ENFORCED", "following erika@bastion-2",
-		"read-only", "kept in memory only: schema shardpilot is missing", "7 readings not drawn")
+		"read-only", "kept in memory only", "schema shardpilot is missing", "7 readings not drawn")
 	lacks(t, w.m, "primary", "leading")
 	w.edit = nil
 	w.play(1)

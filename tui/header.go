@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 
 	"shardpilot/control"
 )
@@ -134,18 +135,26 @@ func (m *Model) whoLine(w int) line {
 	if m.opt.ReadOnly {
 		parts = append(parts, part{text(roleWarn, "read-only"), 1})
 	}
+	mem := safe(m.live.Memory, m.g.ascii)
+	short, long, _ := strings.Cut(mem, ": ")
+	if mem != "" && mem != "database" {
+		parts = append(parts, part{text(roleWarn, short), 1})
+	}
 	switch m.live.Leader {
 	case "":
+		if short == "watch only" {
+			break // nobody could lead
+		}
 		parts = append(parts, part{text(roleDim, "no leader known"), 2})
 	case "self":
 		parts = append(parts, part{text(roleGood, "leading"), 2})
 	default:
 		parts = append(parts, part{text(roleText, "following "+safe(m.live.Leader, m.g.ascii)), 2})
 	}
-	if mem := safe(m.live.Memory, m.g.ascii); mem == "database" {
+	if mem == "database" {
 		parts = append(parts, part{text(roleDim, m.g.sep+" decisions kept in the database"), 7})
-	} else if mem != "" {
-		parts = append(parts, part{text(roleWarn, m.g.sep+" "+mem), 3})
+	} else if long != "" {
+		parts = append(parts, part{text(roleWarn, m.g.sep+" "+long), 3})
 	}
 	if m.live.Dropped > 0 {
 		parts = append(parts, part{text(roleWarn, fmt.Sprintf("%s %d readings not drawn", m.g.sep, m.live.Dropped)), 6})
