@@ -1,4 +1,4 @@
-package db_test
+package act
 
 import (
 	"fmt"
@@ -47,7 +47,9 @@ func TestProducersThatReportAreOnTheCountAtOnceOrStaleUntilTold(t *testing.T) {
 	if res.Change == nil || res.Change.Outcome != control.OutcomeApplied {
 		t.Fatalf("%+v", res)
 	}
-	d1, got := anna.await("4 of 8 on 4", nOfM(4, 4, 8))
+	d1, got := anna.await("4 of 8 on 4, 4 stale", func(d control.Decision, r control.Reading) bool {
+		return nOfM(4, 4, 8)(d, r) && r.Stale == 4 // a report from just before the change is no word on it
+	})
 	by := standing(got)
 	if !slices.Equal(by[control.AppliedOn], names("reads", 4)) || !slices.Equal(by[control.AppliedStale], names("keeps", 4)) || got.Stale != 4 {
 		t.Errorf("on 4: %v", by)

@@ -1,8 +1,11 @@
-package db_test
+// Package act lets the whole controller work on real servers, as main puts it
+// together, and looks at the counts and the log.
+package act
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"slices"
@@ -21,8 +24,14 @@ import (
 	"shardpilot/probe"
 )
 
-// The tests of these act_… files let the whole controller work on a real
-// server, as main puts it together, and look at the counts and the log.
+// TestMain lets four tests run at a time: they wait more than they work.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
+	pgtest.Main(m)
+}
 
 // hot is the queue they play with.
 const hot = rehearsal.HotQueue
