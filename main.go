@@ -47,6 +47,9 @@ func main() {
 
 // run carries out what the arguments ask for.
 func run(ctx context.Context, args []string) error {
+	if len(args) == 1 && args[0] == "--version" {
+		args = []string{"version"}
+	}
 	cmd, err := cli.Parse(args)
 	if err != nil {
 		return err
@@ -207,7 +210,7 @@ func closeConn(conn *pgx.Conn) {
 }
 
 func dashboard(ctx context.Context, cmd cli.Command) error {
-	if err := cli.WantsTerminal("shardpilot demo --headless prints lines"); err != nil {
+	if err := cli.WantsTerminal("shardpilot show prints where queues stand, shardpilot run goes on without a screen"); err != nil {
 		return err
 	}
 	log, closeLog, err := logger(cmd.Screen)
@@ -369,14 +372,15 @@ func screen(cmd cli.Command) sink {
 // station is one process's view of a database: the probe that looks, the
 // memory it shares with others, and the runner over both.
 type station struct {
-	runner *loop.Runner
-	probe  *probe.Probe
-	tick   *time.Ticker
-	store  *db.Store // nil when nothing is kept
-	cfg    *db.Config
-	gate   *db.Gate // nil with the store
-	shows  *metrics.Exposition
-	leader *db.Leader // nil for a command, which leads nothing
+	runner   *loop.Runner
+	probe    *probe.Probe
+	tick     *time.Ticker
+	store    *db.Store // nil when nothing is kept
+	cfg      *db.Config
+	gate     *db.Gate // nil with the store
+	shows    *metrics.Exposition
+	follower *db.Follower // nil unless read-only
+	leader   *db.Leader   // nil for a command, which leads nothing
 }
 
 // open looks whether the database has shardpilot's schema and puts a station
@@ -398,9 +402,13 @@ func open(ctx context.Context, cmd cli.Command, cfg *db.Config, leads bool) (*st
 		Tick: s.tick.C, Now: time.Now}
 	if memory == "" {
 		who, host := whoWeAre()
-		if leads {
+		switch {
+		case leads:
 			s.leader = db.NewLeader(cfg, db.LeaderOptions{Name: who, Host: host, PID: os.Getpid()})
 			conf.Leader = s.leader
+		case cmd.Name == "dashboard": // read-only: it wants to know whom it follows
+			s.follower = db.NewFollower(cfg)
+			conf.Leader = s.follower
 		}
 		s.store = db.NewStore(cfg, conf.Leader)
 		s.gate = db.NewGate(cfg, conf.Leader, db.GateOptions{AllowNewerAwa: cmd.Conn.AllowNewer, Policy: conf.Policy, Mode: conf.Process})
@@ -455,6 +463,9 @@ func (s *station) run(ctx context.Context) error {
 	if s.leader != nil {
 		wg.Go(func() { led = s.leader.Run(ctx) })
 		wg.Go(func() { db.KeepPruned(ctx, s.cfg, s.leader) })
+	}
+	if s.follower != nil {
+		wg.Go(func() { led = s.follower.Run(ctx) })
 	}
 	ran = s.runner.Run(ctx)
 	cancel()
@@ -657,8 +668,17 @@ func settleApproval(ctx context.Context, cmd cli.Command) error {
 		enough = canJudge
 		fmt.Fprintf(os.Stderr, "looking at %s for %d s, to see whether the evidence still holds\n", tui.Safe(cmd.Act.Queue), approveLooks)
 	}
-	return byHand(ctx, cmd, enough, func(ctx context.Context, r *loop.Runner, e control.Event, now control.Decision) error {
-		if now.Step == nil {
+	var meant *control.Pending // the step that was pending when the look began
+	first := func(d control.Decision, looks int) bool {
+		if meant == nil {
+			meant = d.Step
+		}
+		return enough(d, looks)
+	}
+	return byHand(ctx, cmd, first, func(ctx context.Context, r *loop.Runner, e control.Event, now control.Decision) error {
+		if now.Step == nil && meant != nil { // somebody was quicker; the answer says who
+			now.Step = meant
+		} else if now.Step == nil {
 			return &control.Fault{Kind: control.FaultRefused, What: "no step of this queue is pending", Hint: "shardpilot show tells where it stands"}
 		}
 		if err := cmd.Agree(cli.StepWords(string(verb), place(e), *now.Step, e.Snapshot.At)); err != nil {
@@ -777,6 +797,14 @@ func showLog(ctx context.Context, cmd cli.Command) error {
 
 func install(ctx context.Context, cmd cli.Command) error {
 	return with(ctx, cmd, func(ctx context.Context, conn *pgx.Conn) error {
+		inst, err := db.Discover(ctx, conn, cmd.Conn.AllowNewer)
+		if err != nil {
+			return err
+		}
+		if inst.State == control.AwaNotInstalled {
+			return &control.Fault{Kind: control.FaultRefused, What: "there is no Awa in database " + conn.Config().Database,
+				Hint: "install shardpilot's schema in the database that has the schema awa"}
+		}
 		if err := cmd.Agree("Make the schema shardpilot in database " + tui.Safe(conn.Config().Database) + "? Awa's tables are not touched."); err != nil {
 			return err
 		}

@@ -131,7 +131,7 @@ func (c *choice) fill(d *Decision, in *Input) {
 	}
 	d.Reason = c.blockers[0].Rule
 	d.Detail = d.Reason.Words() + ": " + c.blockers[0].Detail
-	d.Next = notBefore(c.blockers)
+	defer func() { d.Next = d.notBefore() }() // of all, also those that follow
 next:
 	for _, o := range c.others {
 		for _, b := range c.blockers {

@@ -129,12 +129,34 @@ func (s *State) transition(p Policy, in *Input, d *Decision, fx *Effects) {
 	fx.Entries = append(fx.Entries, e)
 }
 
-// notBefore is the latest time at which a blocker gives way by itself: the
-// step cannot come earlier, and may come later.
-func notBefore(list []Blocker) time.Time {
+// notBefore is the earliest time at which a step could come, zero when that
+// depends on what will be measured, or when none ever comes by itself.
+func (d *Decision) notBefore() time.Time {
+	var earliest time.Time
+	for dir, possible := range map[Action]bool{
+		ActionGrow:   d.From < d.Policy.Max,
+		ActionShrink: d.From > MinShards,
+	} {
+		if !possible || d.Mode == ModeManual {
+			continue
+		}
+		t := latestUntil(d.Blockers, dir)
+		if t.IsZero() {
+			return t
+		}
+		if earliest.IsZero() || t.Before(earliest) {
+			earliest = t
+		}
+	}
+	return earliest
+}
+
+// latestUntil is the latest time at which a blocker of one direction gives way
+// by itself: a step that way cannot come earlier, and may come later.
+func latestUntil(list []Blocker, dir Action) time.Time {
 	var t time.Time
 	for _, b := range list {
-		if b.Until.After(t) {
+		if (b.For == "" || b.For == dir) && b.Until.After(t) {
 			t = b.Until
 		}
 	}

@@ -181,3 +181,24 @@ func TestWhoeverChangesAPolicyIsItsAuthor(t *testing.T) {
 		}
 	}
 }
+
+func TestTheNextStepIsNotPromisedLaterThanItCanCome(t *testing.T) {
+	at := func(minutes int) time.Time { return time.Unix(0, 0).Add(time.Duration(minutes) * time.Minute) }
+	grow, shrink := Blocker{For: ActionGrow, Until: at(2)}, Blocker{For: ActionShrink, Until: at(30)}
+	warm := Blocker{Until: at(10)}
+	for name, c := range map[string]struct {
+		d    Decision
+		want time.Time
+	}{
+		"the nearer direction":         {Decision{From: 2, Blockers: []Blocker{grow, shrink}, Policy: QueuePolicy{Max: 8}}, at(2)},
+		"both wait for the same":       {Decision{From: 2, Blockers: []Blocker{warm, grow, shrink}, Policy: QueuePolicy{Max: 8}}, at(10)},
+		"only down is left":            {Decision{From: 8, Blockers: []Blocker{grow, shrink}, Policy: QueuePolicy{Max: 8}}, at(30)},
+		"only up is left":              {Decision{From: 1, Blockers: []Blocker{grow}, Policy: QueuePolicy{Max: 8}}, at(2)},
+		"one depends on what is seen":  {Decision{From: 2, Blockers: []Blocker{{For: ActionGrow}, shrink}, Policy: QueuePolicy{Max: 8}}, time.Time{}},
+		"a manual queue takes no step": {Decision{From: 2, Mode: ModeManual, Blockers: []Blocker{warm}, Policy: QueuePolicy{Max: 8}}, time.Time{}},
+	} {
+		if got := c.d.notBefore(); !got.Equal(c.want) {
+			t.Errorf("%s: not before %v, want %v", name, got, c.want)
+		}
+	}
+}

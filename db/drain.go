@@ -31,7 +31,7 @@ func drained(ctx context.Context, tx pgx.Tx, sc scene, s control.Step) error {
 			"the claim sequence of %d of %d lanes from shard %d on may not be read by this role, so whether they are empty is not known", unknown, lanes, s.To))
 	case held+awaited > 0 || deep > 0:
 		return refuse(control.ReasonNotDrained, fmt.Sprintf(
-			"from shard %d on %d jobs are left in %d of %d lanes, and producers hold %d lane locks and wait for %d", s.To, jobs, deep, lanes, held, awaited))
+			"from shard %d on %d jobs are left in %d of %d lanes, and producers hold %d lane locks and wait for %d; wait until workers have drained them, or force it: they drain all the same, and order per key is broken until then", s.To, jobs, deep, lanes, held, awaited))
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func unlogged(e control.LogEntry, err error) error {
 	}
 	return &control.Fault{Kind: kind, Err: err,
 		What: fmt.Sprintf("the count of queue %q was not changed (%s): %s; and that could not be logged: %s", e.Queue, e.Outcome, e.Detail, what),
-		Hint: "see that the decision log can be written, then try again"}
+		Hint: "shardpilot grants --level act prints what the role needs, shardpilot doctor what else is in the way"}
 }
 
 // isServer says whether the server answered with an error, as against not

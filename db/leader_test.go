@@ -278,3 +278,37 @@ func TestOurLocksAreNoneOfAwas(t *testing.T) {
 		t.Error("an int8 key of the same bits meets ours")
 	}
 }
+
+func TestAFollowerKnowsWhoLeadsAndNeverLeads(t *testing.T) {
+	noEnv(t)
+	d := pgtest.One(t)
+	install(t, d.Connect(t))
+	cfg, err := Parse(d.URL, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := NewFollower(cfg)
+	f.every = 20 * time.Millisecond
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- f.Run(ctx) }()
+	seen := func(want string) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); f.Leadership().Name != want || f.Leadership().Leading; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("it says %+v, want %q", f.Leadership(), want)
+			}
+		}
+	}
+	a := compete(t, d.URL, "anna")
+	a.becomes(t, "leader", leading)
+	seen("anna@host")
+	if err := a.stop(); err != nil {
+		t.Fatal(err)
+	}
+	seen("")
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

@@ -118,7 +118,7 @@ func (s *Store) Save(ctx context.Context, b loop.Batch) error {
 		}
 		return nil
 	}
-	return s.on(ctx, "write the decision log", func(ctx context.Context, conn *pgx.Conn) error {
+	return s.on(ctx, "write policies and the decision log", func(ctx context.Context, conn *pgx.Conn) error {
 		return inTx(ctx, conn, defaultBounds, func(tx pgx.Tx) error { return s.save(ctx, tx, b) })
 	})
 }

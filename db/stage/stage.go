@@ -99,8 +99,13 @@ func spec(o Options) (rehearsal.Spec, error) {
 		}
 	}
 	for i := range spec.Queues {
-		if q := &spec.Queues[i]; q.Name == rehearsal.HotQueue && o.Shards > 0 {
+		q := &spec.Queues[i]
+		switch {
+		case q.Name != rehearsal.HotQueue:
+		case o.Shards > 0:
 			q.Shards = o.Shards
+		case q.Shards == 0:
+			q.Shards = 2 // a hot key shows where there is another lane to compare with
 		}
 	}
 	spec.OnError = o.OnError

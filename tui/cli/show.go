@@ -38,6 +38,9 @@ func Show(w io.Writer, rows []Row, now time.Time) error {
 		}
 		fmt.Fprintf(&b, "  signal    %s waiting, share %s%s over %.0f s, bottleneck %s, %s jobs/s, %s wait each\n",
 			number(g.Waiters, 1), number(g.Share, 2), interval, g.WindowS, g.Bottleneck, number(g.EnqueueRate, 0), seconds(g.WaitPerEnqueueS))
+		if g.Holder != nil {
+			fmt.Fprintf(&b, "  holder    %s\n", holderWords(*g.Holder))
+		}
 		fmt.Fprintf(&b, "  backlog   %s ready, lag %s, %s of %s producers on S = %s\n",
 			number(g.Depth, 0), seconds(g.LagS), number(g.Applied, 0), number(g.Producers, 0), count)
 		if p := r.Pending; p != nil {
