@@ -2,6 +2,7 @@ package probe
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -294,5 +295,21 @@ func TestSamplesLeftOutOnPurposeAreNotMissing(t *testing.T) {
 		if math.Abs(got-tc.want) > 1e-9 {
 			t.Errorf("at %v looks a second %v samples are expected, want %v", tc.hz, got, tc.want)
 		}
+	}
+}
+
+func TestOldDepthIsCalledOld(t *testing.T) {
+	s := newState()
+	s.aged(2 * time.Second)
+	if len(s.problems) != 0 {
+		t.Errorf("a depth of two seconds is no problem: %v", s.problems)
+	}
+	s.aged(45 * time.Second)
+	if p := s.problems["depth age"]; !strings.Contains(p.Detail, "45 s old") || p.Hint == "" {
+		t.Errorf("a depth of 45 seconds is not called that: %+v", p)
+	}
+	s.aged(time.Second)
+	if len(s.problems) != 0 {
+		t.Errorf("it stays old: %v", s.problems)
 	}
 }

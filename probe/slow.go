@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -196,10 +197,27 @@ func (s *slow) vouchable() bool {
 // settle clears the problem of a part that worked, unless the part itself left
 // one about single lanes.
 func (s *slow) settle(st *state, part string) {
+	if part == "depth" {
+		st.aged(s.depthDue.Sub(s.now()))
+	}
 	if p, ok := st.problems[part]; ok && p.Detail == partly(part) {
 		return
 	}
 	st.mended(part)
+}
+
+// seldom is the pause between depth reads from which their age must be said.
+const seldom = 10 * time.Second
+
+// aged says how old depth and lag may be, when that is more than a reader of
+// fresh readings would think.
+func (s *state) aged(pause time.Duration) {
+	if pause < seldom {
+		s.mended("depth age")
+		return
+	}
+	s.problem(control.Problem{Part: "depth age", Detail: fmt.Sprintf("depth and lag may be %d s old: reading them costs too much to do it more often",
+		int(pause.Round(time.Second).Seconds())), Hint: "it reads more often again when fewer ready segments are left"})
 }
 
 // partly words a read that worked but for lanes we have no rights on.

@@ -236,7 +236,7 @@ func (s *state) forgetAwa() {
 	s.queues, s.byKey, s.keys = map[string]*queue{}, map[int64]*lane{}, nil
 	clear(s.owned)
 	s.instances, s.reports = nil, map[string][]report{}
-	for _, part := range []string{"queues", "lanes", "sequences", "depth", "instances", "producers"} {
+	for _, part := range []string{"queues", "lanes", "sequences", "depth", "depth age", "instances", "producers"} {
 		s.mended(part)
 	}
 }

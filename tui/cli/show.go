@@ -43,7 +43,9 @@ func Show(w io.Writer, rows []Row, now time.Time) error {
 		}
 		fmt.Fprintf(&b, "  backlog   %s ready, lag %s, %s of %s producers on S = %s\n",
 			number(g.Depth, 0), seconds(g.LagS), number(g.Applied, 0), number(g.Producers, 0), count)
-		if p := r.Pending; p != nil {
+		if p := r.Pending; p != nil && p.Until.Before(now) {
+			fmt.Fprintf(&b, "  pending   %d -> %d has expired; no process leads that would withdraw it\n", p.From, p.To)
+		} else if p != nil {
 			fmt.Fprintf(&b, "  pending   %d -> %d, %s; ends %s\n", p.From, p.To, Safe(p.Detail), ago(p.Until, now))
 		}
 		if e := r.Last; e != nil {
