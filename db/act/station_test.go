@@ -285,24 +285,6 @@ func (k *desk) awaitLog(what string, ok func(control.LogEntry) bool) control.Log
 	}
 }
 
-// seen are the readings of the queue so far.
-func (s *pilot) seen() []control.Reading {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var list []control.Reading
-	for _, e := range s.events {
-		if e.Snapshot == nil {
-			continue
-		}
-		for _, r := range e.Snapshot.Readings {
-			if r.Queue == hot {
-				list = append(list, r)
-			}
-		}
-	}
-	return list
-}
-
 // settled is after the first reading that comes with the log known.
 func (s *pilot) settled() *pilot {
 	s.t.Helper()
