@@ -248,13 +248,10 @@ func (m *Model) statusCell(r row) (role, string) {
 	case d.Action != control.ActionHold:
 		return roleAccent, m.actionSign(d.Action) + " " + m.memory.steps(d.From, d.To) + " " + m.memory.words(string(d.Reason))
 	case d.Mode == control.ModeManual:
-		return roleFaint, m.memory.words(string(d.Reason))
+		reason, _ := m.why(d)
+		return roleFaint, reason
 	}
-	s := m.memory.words(string(d.Reason))
-	if len(d.Blockers) > 0 && d.Blockers[0].Detail != "" {
-		s += ": " + safe(d.Blockers[0].Detail, m.g.ascii)
-	}
-	return roleDim, s
+	return roleDim, m.status(d)
 }
 
 // awaits says whether a step waits for a hand.

@@ -17,10 +17,11 @@ func (m *Model) decisionLines(r row, w, n int) []line {
 	}
 	var l line
 	l.add(decisionRole(d), m.actionSign(d.Action)+" "+m.verb(d)+" ")
-	l.add(roleDim, m.memory.words(string(d.Reason)))
+	reason, detail := m.why(d)
+	l.add(roleDim, reason)
 	lines := []line{l}
 	if rest := n - 1; rest > 0 {
-		for _, s := range wrap(safe(d.Detail, m.g.ascii), w-2, rest, m.g.dots) {
+		for _, s := range wrap(detail, w-2, rest, m.g.dots) {
 			lines = append(lines, text(roleText, "  "+s))
 		}
 	}
@@ -71,9 +72,10 @@ func (m *Model) decisionPane(r row, w int) []line {
 	lines = append(lines, section("Decision", m.memory.words(string(d.Mode)), w, m.g))
 	var l line
 	l.add(decisionRole(d), m.actionSign(d.Action)+" "+m.verb(d))
-	l.add(roleDim, "  "+m.memory.words(string(d.Reason)))
+	reason, detail := m.why(d)
+	l.add(roleDim, "  "+reason)
 	lines = append(lines, l)
-	for _, s := range wrap(safe(d.Detail, m.g.ascii), w-2, 3, m.g.dots) {
+	for _, s := range wrap(detail, w-2, 3, m.g.dots) {
 		lines = append(lines, text(roleText, "  "+s))
 	}
 	if d.PredictedGain.OK() {
@@ -86,7 +88,7 @@ func (m *Model) decisionPane(r row, w int) []line {
 	}
 	if len(d.Blockers) > 0 {
 		lines = append(lines, section("In the way", plural(len(d.Blockers), "rule"), w, m.g))
-		for _, b := range d.Blockers {
+		for _, b := range m.leaderLast(d.Blockers) {
 			lines = append(lines, m.blockerLines(b, w)...)
 		}
 	}
@@ -104,7 +106,7 @@ func (m *Model) blockerLines(b control.Blocker, w int) []line {
 		l.add(roleDim, " until "+m.until(b.Until))
 	}
 	lines := []line{l}
-	if detail := safe(b.Detail, m.g.ascii); detail != "" {
+	if detail := m.g.told(b.Detail); detail != "" {
 		if l.w+2+width(detail) <= w {
 			lines[0].add(roleDim, "  "+detail)
 		} else {

@@ -76,7 +76,7 @@ func (m *Model) dialogKey(key string) Effect {
 		return Effect{}
 	case d.over != nil:
 		if key == "enter" { // a held key must not take the outcome away unread
-			m.say(cut(safe(strings.Join(d.over, "; "), m.g.ascii), 100, m.g.dots))
+			m.say(cut(m.g.told(strings.Join(d.over, "; ")), 100, m.g.dots))
 			m.dialog = nil
 		}
 		return Effect{}
@@ -176,7 +176,7 @@ func (m *Model) Done(c control.Command, res control.Result, err error) {
 	if d := m.dialog; d != nil && d.working && d.queue == c.Queue && d.verb == c.Verb {
 		d.working, d.over, d.overAs = false, said, as
 	} else {
-		m.say(cut(safe(strings.Join(said, "; "), m.g.ascii), 100, m.g.dots))
+		m.say(cut(m.g.told(strings.Join(said, "; ")), 100, m.g.dots))
 	}
 	m.draw()
 }
@@ -186,7 +186,7 @@ func (m *Model) dialogLines(w int) []line {
 	d := m.dialog
 	lines := []line{m.dialogTitle(w)}
 	say := func(r role, s string) {
-		for _, part := range wrap(safe(s, m.g.ascii), w-4, 3, m.g.dots) {
+		for _, part := range wrap(m.g.told(s), w-4, 3, m.g.dots) {
 			lines = append(lines, text(r, "  "+part))
 		}
 	}

@@ -31,7 +31,7 @@ func (m *Model) entryPage(w, h int) []line {
 	}
 	fact("time", l.At.In(m.opt.Now().Location()).Format("2006-01-02 15:04:05 MST"))
 	fact("why", m.memory.words(string(l.Reason)))
-	fact("", l.Detail)
+	fact("", m.g.own(l.Detail))
 	fact("by", control.Command{Actor: l.Actor, Host: hostOf(l)}.By())
 	fact("their reason", l.Why)
 	fact("mode", string(l.Mode))

@@ -61,10 +61,25 @@ func glyphSet(name string) *glyphs {
 		point:  "*", band: ":", rule: "-", axis: "|", axisTick: "+", corner: "+",
 		cursor: ">", pending: "*", crowd: "^", bad: "x", warn: "!",
 		grow: "+", shrink: "-", arrow: "->", times: "x", dots: "~", sep: "|",
-		up: "^", down: "v", step: "-", change: "^", down2: "v", wish: "?", pin: "P", act: "o", kept: "+",
+		up: "^", down: "v", step: "-", change: "^", down2: "v", wish: "@", pin: "P", act: "o", kept: "+",
 		causes: map[byte]string{causeNone: ".", causeLane: "#", causeNotify: "n", causeStuck: "x", causeUnknown: "?"},
 		stack:  map[byte]string{causeLane: "#", causeNotify: "n", causeStuck: "x", causeUnknown: "?"},
 	}
+}
+
+// ownSigns are the signs in the sentences of the controller, in ASCII.
+var ownSigns = strings.NewReplacer("→", "->", "×", "x", "÷", "/")
+
+// told is a sentence of the controller made safe. Names are not for it: two
+// that differ in such a sign would become one.
+func (g *glyphs) told(s string) string { return safe(g.own(s), g.ascii) }
+
+// own is a sentence of the controller with its signs as g has them, still raw.
+func (g *glyphs) own(s string) string {
+	if g.ascii {
+		return ownSigns.Replace(s)
+	}
+	return s
 }
 
 // pickGlyphs chooses the set: what the operator asked for, otherwise what the

@@ -193,7 +193,7 @@ func (m *memory) verified(v control.Verification) {
 // entry takes a line of the decision log, as it was kept or as it was derived.
 func (m *memory) entry(l *control.LogEntry) {
 	e := entry{at: l.At, queue: l.Queue, kind: m.words(string(l.Kind)), role: roleDim, change: m.steps(l.From, l.To),
-		reason: m.words(string(l.Reason)), detail: safe(l.Detail, m.g.ascii), full: l}
+		reason: m.words(string(l.Reason)), detail: m.g.told(l.Detail), full: l}
 	by := "by " + safe(l.Actor, m.g.ascii)
 	switch l.Kind {
 	case control.LogDecision:

@@ -133,7 +133,7 @@ func (m *Model) verdictLines(r row, w int) []line {
 	l.add(verdictRole(v.Result), m.memory.words(string(v.Result)))
 	l.add(roleDim, ": jobs/s ").add(roleText, gain(v.Gain, m.g.times)).add(roleDim, ", predicted ").add(roleText, gain(v.PredictedGain, m.g.times))
 	lines := []line{l.clip(w, m.g.dots)}
-	for _, s := range wrap(safe(v.Detail, m.g.ascii), w-2, 2, m.g.dots) {
+	for _, s := range wrap(m.g.told(v.Detail), w-2, 2, m.g.dots) {
 		lines = append(lines, text(roleDim, "  "+s))
 	}
 	return lines
@@ -161,7 +161,7 @@ func (m *Model) pendingCard(d *control.Decision, w int) []line {
 	if s := d.Step; s != nil {
 		add(text(roleDim, "  made "+age(m.clock().Sub(s.At))+" ago, good for another "+age(s.Until.Sub(m.clock()))))
 	}
-	if !d.Pending {
+	if !d.Pending && hinders(d) {
 		add(text(roleWarn, "  the rules would not allow it at this moment"))
 	}
 	var a, b, c line
