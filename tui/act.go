@@ -19,14 +19,23 @@ func actionBindings() []binding {
 	ask := func(f func(*Model, row)) func(*Model) Effect {
 		return just(func(m *Model) { m.ask(f) })
 	}
+	count := func(f func(*Model, row)) func(*Model) Effect { // what cannot but write one
+		return just(func(m *Model) {
+			if why := m.noCounts(); why != "" {
+				m.say(why)
+				return
+			}
+			m.ask(f)
+		})
+	}
 	return []binding{
-		{keys: []string{"a"}, short: "approve", help: "approve the pending step", group: actionGroup, on: on, do: ask((*Model).askApprove)},
+		{keys: []string{"a"}, short: "approve", help: "approve the pending step", group: actionGroup, on: on, do: count((*Model).askApprove)},
 		{keys: []string{"x"}, help: "reject the pending step", group: actionGroup, on: on, do: ask((*Model).askReject)},
-		{keys: []string{"o"}, short: "override", help: "set any shard count", group: actionGroup, on: on, do: ask((*Model).askOverride)},
+		{keys: []string{"o"}, short: "override", help: "set any shard count", group: actionGroup, on: on, do: count((*Model).askOverride)},
 		{keys: []string{"p"}, short: "pin", help: "pin the count, or unpin it", group: actionGroup, on: on, do: ask((*Model).askPin)},
 		{keys: []string{"m"}, short: "mode", help: "manual, shadow or enforced", group: actionGroup, on: on, do: ask((*Model).askMode)},
 		{keys: []string{"b"}, short: "brake", help: "brake: pause steps up or down, or resume them", group: actionGroup, on: on, do: ask((*Model).askPause)},
-		{keys: []string{"u"}, help: "undo the last change", group: actionGroup, on: on, do: ask((*Model).askUndo)},
+		{keys: []string{"u"}, help: "undo the last change", group: actionGroup, on: on, do: count((*Model).askUndo)},
 	}
 }
 
@@ -45,6 +54,9 @@ func (m *Model) ask(open func(*Model, row)) {
 		return
 	case m.newest.Snapshot.Database.Standby:
 		m.say("this is a standby: nothing can be written here")
+		return
+	case m.noPolicy() != "":
+		m.say(m.noPolicy())
 		return
 	}
 	open(m, r)
@@ -250,6 +262,9 @@ func (m *Model) command(d *dialog) (control.Command, string) {
 	case control.VerbOverride, control.VerbPin:
 		if to < control.MinShards || to > control.MaxShards {
 			return c, fmt.Sprintf("the count must be %d to %d", control.MinShards, control.MaxShards)
+		}
+		if why := m.noCounts(); why != "" && d.from != 0 && to != d.from {
+			return c, why + "; only " + shardCount(d.from) + " can be pinned"
 		}
 		c.From, c.To = d.from, to
 		if s := d.get("for").value; s != "" {

@@ -95,7 +95,7 @@ func (m *Model) allColumns(w int) []column[row] {
 		{title: sorted(orderShare, "SHARE"), w: 6, prio: 2, right: true, cell: m.lately(seriesShare, m.waitRole, percent)},
 		{title: sparkTitle, w: min(max(w/7, 8), 30), grow: 30, prio: 5},
 		{title: sorted(orderShards, "S"), w: 5, prio: 4, right: true, cell: m.shardCell},
-		{title: "MODE", w: 8, prio: 9, cell: modeCell},
+		{title: "MODE", w: m.modeWidth(), prio: 9, cell: modeCell},
 		{title: "APPLIED", w: 7, prio: 6, right: true, cell: m.appliedCell},
 		{title: sorted(orderRate, "JOBS/S"), w: 7, prio: 10, right: true, cell: m.lately(seriesRate, nil, count)},
 		{title: sorted(orderDepth, "DEPTH"), w: 6, prio: 7, right: true, cell: m.lately(seriesDepth, nil, whole)},
@@ -207,6 +207,23 @@ func (m *Model) shardCell(r row) (role, string) {
 	return roleText, shardCount(r.reading.Shards)
 }
 
+// heldBack says whether a queue's policy lets the controller act and only the
+// process does not; heldBackSign stands for that where a mode does.
+func heldBack(r row) bool {
+	d := r.decision
+	return d != nil && d.Mode == control.ModeShadow && d.Policy.Auto && d.Policy.Enforced
+}
+
+const heldBackSign = "enforced*"
+
+// modeWidth is what the modes need: a cell more while one has its asterisk.
+func (m *Model) modeWidth() int {
+	if slices.ContainsFunc(m.rows, heldBack) {
+		return len(heldBackSign)
+	}
+	return len(control.ModeEnforced)
+}
+
 func modeCell(r row) (role, string) {
 	if r.decision == nil {
 		return roleFaint, absent
@@ -215,6 +232,9 @@ func modeCell(r row) (role, string) {
 	case control.ModeEnforced:
 		return roleWarn, "enforced"
 	case control.ModeShadow:
+		if heldBack(r) {
+			return roleAccent, heldBackSign
+		}
 		return roleAccent, "shadow"
 	case control.ModeManual:
 		return roleDim, "manual"

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -132,7 +133,11 @@ func (d *dialog) sideways(key string) {
 
 func (d *dialog) typed(key string) {
 	if d.focus >= d.no() {
-		return
+		reason := slices.IndexFunc(d.fields, func(f field) bool { return f.name == "reason" })
+		if len([]rune(key)) != 1 || key == " " || reason < 0 {
+			return
+		}
+		d.focus = reason // text that is typed on a button is a reason, not lost
 	}
 	f := &d.fields[d.focus]
 	switch {

@@ -23,7 +23,12 @@ func (m *Model) entryPage(w, h int) []line {
 		}
 	}
 	var title line
-	title.add(roleStrong, cut(e.label, w/2, m.g.dots)).add(roleText, "  ").add(e.role, e.kind).add(roleText, spaced(e.change))
+	what := e.kind
+	set := e.full != nil && e.full.Reason == control.ReasonModeSet
+	if set { // what an operator set says more than the command's name
+		what = m.g.told(e.full.Detail)
+	}
+	title.add(roleStrong, cut(e.label, w/2, m.g.dots)).add(roleText, "  ").add(e.role, what).add(roleText, spaced(e.change))
 	lines = append(lines, title.clip(w, m.g.dots))
 	l := e.full
 	if l == nil {
@@ -34,7 +39,11 @@ func (m *Model) entryPage(w, h int) []line {
 	fact("", m.g.own(l.Detail))
 	fact("by", control.Command{Actor: l.Actor, Host: hostOf(l)}.By())
 	fact("their reason", l.Why)
-	fact("mode", string(l.Mode))
+	if set { // the entry has the mode it found
+		fact("mode before", string(l.Mode))
+	} else {
+		fact("mode", string(l.Mode))
+	}
 	if !l.Until.IsZero() {
 		fact("until", m.until(l.Until))
 	}

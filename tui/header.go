@@ -132,8 +132,12 @@ func (m *Model) whoLine(w int) line {
 	default:
 		parts = append(parts, part{badge(roleBadge, "WATCHING"), 0})
 	}
-	if m.opt.ReadOnly {
+	unfit := m.unfit()
+	if m.opt.ReadOnly || unfit != "" {
 		parts = append(parts, part{text(roleWarn, "read-only"), 1})
+	}
+	if unfit != "" {
+		parts = append(parts, part{text(roleWarn, unfit), 4})
 	}
 	mem := safe(m.live.Memory, m.g.ascii)
 	short, long, _ := strings.Cut(mem, ": ")

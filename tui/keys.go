@@ -55,6 +55,13 @@ func (m *Model) bindings() []binding {
 	var acts, saves []binding
 	if m.opt.Do != nil && !m.opt.ReadOnly {
 		acts = actionBindings()
+		if m.noCounts() != "" || m.noPolicy() != "" { // they still say why, and are not offered
+			for i := range acts {
+				if acts[i].short == "approve" || acts[i].short == "override" || m.noPolicy() != "" {
+					acts[i].short = ""
+				}
+			}
+		}
 	}
 	if m.opt.Save != nil {
 		saves = []binding{{keys: []string{"ctrl+s"}, help: "save the screen as text into a file", group: otherGroup, do: (*Model).savePage}}

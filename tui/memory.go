@@ -215,7 +215,7 @@ func (m *memory) entry(l *control.LogEntry) {
 		m.verified(control.Verification{At: l.At, Queue: l.Queue, From: l.From, To: l.To, Result: l.Verdict, Gain: l.Gain, PredictedGain: l.PredictedGain, Detail: l.Detail})
 	case control.LogAct:
 		e.kind, e.role, e.reason = m.words(string(l.Verb)), roleAccent, by
-		if l.To == 0 {
+		if l.To == 0 || l.To == l.From && l.Verb != control.VerbPin { // a setting, no count
 			e.change = ""
 		}
 	}

@@ -26,9 +26,6 @@ func (m *Model) policyPane(r row, w int) []line {
 	var l line
 	mode, name := modeCell(r)
 	l.add(roleDim, "mode ").add(mode, name)
-	if p.Auto && r.decision.Mode != control.ModeEnforced && p.Enforced {
-		l.add(roleWarn, " (enforced, but this process is not)")
-	}
 	if p.Max > 0 {
 		l.add(roleDim, "  max ").add(roleStrong, shardCount(p.Max))
 	} else {
@@ -149,6 +146,12 @@ func (m *Model) pendingCard(d *control.Decision, w int) []line {
 	fact := ""
 	if m.opt.Do != nil && !m.opt.ReadOnly {
 		fact = "a approves, x rejects"
+		switch {
+		case m.noPolicy() != "":
+			fact = "read-only"
+		case m.noCounts() != "":
+			fact = "x rejects"
+		}
 	}
 	lines := []line{section(m.g.pending+" Pending step", fact, w, m.g)}
 	add := func(l line) { lines = append(lines, l.clip(w, m.g.dots)) }

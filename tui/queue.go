@@ -20,6 +20,9 @@ func (m *Model) queuePage(w, h int) []line {
 	if w < 100 && h >= 8 && !awaits(r) {
 		title = append(title, m.decisionLines(r, w, 1)...) // the page below starts with charts
 	}
+	if heldBack(r) && h >= 8 {
+		title = append(title, text(roleWarn, cut("* enforced, but this process runs shadow", w, m.g.dots)))
+	}
 	const gap = 3
 	why := func(w int) []line {
 		lines := append(m.decisionPane(r, w), m.comparisonPane(r, w)...)
