@@ -186,6 +186,9 @@ func (m *Model) askMode(r row) {
 			now = i
 		}
 	}
+	if heldBack(r) { // what is changed is the policy, not what the process makes of it
+		now = len(modes) - 1
+	}
 	highest := ""
 	if r.decision != nil && r.decision.Policy.Max > 0 {
 		highest = strconv.Itoa(r.decision.Policy.Max)

@@ -137,7 +137,7 @@ func (m *Model) whoLine(w int) line {
 		parts = append(parts, part{text(roleWarn, "read-only"), 1})
 	}
 	if unfit != "" {
-		parts = append(parts, part{text(roleWarn, unfit), 4})
+		parts = append(parts, part{text(roleWarn, m.g.sep+" "+unfit), 4})
 	}
 	mem := safe(m.live.Memory, m.g.ascii)
 	short, long, _ := strings.Cut(mem, ": ")

@@ -119,7 +119,7 @@ func (m *Model) signLines() []line {
 		"           a second without a sample leaves it dim for 3 s",
 		"  SHARE    waiting of all inside the enqueue, 0..100%",
 		"  S        enqueue shards, and the step that is wanted",
-		"  MODE     enforced* is, but this process runs shadow",
+		"  MODE     enforced*: but this process runs shadow",
 		"  APPLIED  producers known to be on that count, of all",
 		"  DEPTH    ready jobs;  LAG  wait of the oldest of them",
 		"  n/a      could not be read, which is not zero",

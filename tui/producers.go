@@ -182,7 +182,7 @@ func (m *Model) producerDetail(it producerItem, w int) []line {
 	var s string
 	switch {
 	case it.producer != nil:
-		s = it.producer.Detail
+		s = m.g.told(it.producer.Detail)
 	case it.instance != nil:
 		names := make([]string, 0, len(it.instance.Queues))
 		for _, q := range it.instance.Queues {
@@ -190,7 +190,7 @@ func (m *Model) producerDetail(it producerItem, w int) []line {
 		}
 		s = "serves " + strings.Join(names, ", ")
 	}
-	return []line{section("Detail", "", w, m.g), text(roleText, cut("  "+safe(s, m.g.ascii), w, m.g.dots))}
+	return []line{section("Detail", "", w, m.g), text(roleText, cut("  "+s, w, m.g.dots))}
 }
 
 func (m *Model) instanceColumns(w int) []column[producerItem] {

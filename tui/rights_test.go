@@ -74,7 +74,7 @@ func TestHeaderSaysWhyNothingCanBeWritten(t *testing.T) {
 		ev.Snapshot.Awa.MayWrite, ev.Snapshot.Awa.Missing = false, []string{"UPDATE on awa.queues"}
 	})
 	w.m.Resize(200, 40)
-	has(t, w.m, "read-only missing UPDATE on awa.queues")
+	has(t, w.m, "read-only | missing UPDATE on awa.queues")
 }
 
 func TestEnforcedQueuesOfAShadowProcessAreToldApart(t *testing.T) {
@@ -91,6 +91,8 @@ func TestEnforcedQueuesOfAShadowProcessAreToldApart(t *testing.T) {
 		w.keys("enter")
 		has(t, w.m, "enforced*", "* enforced, but this process runs shadow")
 	}
+	w.keys("m") // offers the policy there is: Yes must not take it back unasked
+	has(t, w.m, "mode -> enforced", "now enforced")
 	w = barred(t, func(ev *control.Event) { held(ev); ev.Decisions[0].Policy.Enforced = false })
 	w.m.Resize(200, 60)
 	lacks(t, w.m, "enforced")
