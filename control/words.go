@@ -1,6 +1,7 @@
 package control
 
 import (
+	"math"
 	"strconv"
 	"time"
 )
@@ -17,7 +18,7 @@ func needs(name string, have Value, word string, want float64) string {
 		b = append(b, "n/a, needs "...)
 	} else {
 		digits := 2
-		for digits < 6 && v != want && strconv.FormatFloat(v, 'f', digits, 64) == strconv.FormatFloat(want, 'f', digits, 64) {
+		for digits < 6 && v != want && math.Abs(v-want) < 0.01 && strconv.FormatFloat(v, 'f', digits, 64) == strconv.FormatFloat(want, 'f', digits, 64) {
 			digits++
 		}
 		b = strconv.AppendFloat(b, v, 'f', digits, 64)
