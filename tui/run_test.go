@@ -340,8 +340,9 @@ func TestASlowTerminalSlowsThePictureOnly(t *testing.T) {
 	for range 300 {
 		d.tell(ev)
 	}
-	ev.Snapshot.Readings[0].Queue, ev.Decisions[0].Queue = "the-newest", "the-newest"
-	d.tell(ev)
+	newest := tick(t) // of its own: the screen reads those it was told
+	newest.Snapshot.Readings[0].Queue, newest.Decisions[0].Queue = "the-newest", "the-newest"
+	d.tell(newest)
 	time.Sleep(2 * MinInterval) // the picture would have moved
 	if strings.Contains(d.screen(), "the-newest") {
 		t.Fatal("the terminal was not stalled")
