@@ -83,7 +83,7 @@ func TestAStepThatIsOverIsSupersededByWhoeverEndedIt(t *testing.T) {
 	// A refusal leaves it: it may be taken when what stood in the way is gone.
 	s = g.own(1, 2)
 	s.Pending = g.propose(1, 2)
-	g.through(newGate(t, g.d.URL, leads{}, GateOptions{Mode: control.ModeEnforced}), s, control.OutcomeRefused, "leads")
+	g.through(newGate(t, g.d.URL, leads{}, GateOptions{Mode: control.ModeEnforced}), s, control.OutcomeRefused, "does not lead: nobody does yet")
 	if g.pending() != 1 {
 		t.Error("a refused step used the pending step up")
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -131,7 +132,7 @@ func (g *Gate) lookAtLead(ctx context.Context, tx pgx.Tx, sc *scene, s control.S
 	sc.epoch, err = checkLead(ctx, tx, g.lead)
 	var f *control.Fault
 	if errors.As(err, &f) {
-		return refuse(control.ReasonNotLeader, f.What)
+		return refuse(control.ReasonNotLeader, strings.TrimLeft(strings.TrimPrefix(f.What, "this process does not lead"), ":, "))
 	}
 	return err
 }

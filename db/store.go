@@ -188,7 +188,7 @@ func checkLead(ctx context.Context, tx pgx.Tx, lead loop.Leader) (epoch int64, e
 	case mine.Refused != "":
 		return 0, refused("this process cannot lead: "+mine.Refused, "")
 	case name == "":
-		return 0, refused("this process does not lead, and nobody does yet", "it will be tried again")
+		return 0, refused("this process does not lead: nobody does yet", "it will be tried again")
 	}
 	return 0, refused("this process does not lead: "+name+" does", "only one process decides for a database")
 }
