@@ -6,8 +6,10 @@ import (
 	"bytes"
 	"errors"
 	"flag"
+	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -38,6 +40,10 @@ func TestMain(m *testing.M) {
 		panic(string(out))
 	}
 	pgtest.Cleanup(func() { _ = os.RemoveAll(dir) })
+	// A SIGHUP that this process was started to ignore would be ignored by the
+	// programs it starts; one that it catches is not.
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
 	// These tests wait much more than they work.
 	flag.Parse()
 	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
@@ -128,7 +134,10 @@ func (tm *terminal) close() {
 	_ = tm.cmd.Process.Kill()
 	<-tm.exited
 	_ = tm.ptmx.Close()
-	_ = tm.emu.Close()
+	// The emulator's own Close writes what its Read reads, unguarded.
+	if in, ok := tm.emu.InputPipe().(io.Closer); ok {
+		_ = in.Close()
+	}
 }
 
 // hangUp takes the terminal away, as a lost connection does.
