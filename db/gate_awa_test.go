@@ -60,11 +60,27 @@ func TestAwaGate(t *testing.T) {
 			owner := "owner " + d.Name
 			addRole(t, d, owner, "")
 			realAwa(t, d, owner)
+			t.Run("is left as it was by install and uninstall", func(t *testing.T) { awaUntouched(t, d) })
 			install(t, d.Connect(t))
 			t.Run("flips under producers of another role", func(t *testing.T) { awaFlips(t, d, owner) })
 			t.Run("does not wait for a producer of a lane in use", func(t *testing.T) { awaHolder(t, d, owner) })
 			t.Run("is what keeps producers from failing", func(t *testing.T) { awaPassedBy(t, d, owner) })
 		})
+	}
+}
+
+func awaUntouched(t *testing.T, d *pgtest.DB) {
+	conn := d.Connect(t)
+	was := catalogueOf(t, conn)
+	install(t, conn)
+	if catalogueOf(t, conn) == was {
+		t.Fatal("nothing was installed")
+	}
+	if removed, err := Uninstall(within(t), conn, false); err != nil || !removed {
+		t.Fatalf("removed %v, %v", removed, err)
+	}
+	if after := catalogueOf(t, conn); after != was {
+		t.Errorf("Awa's database is another now:\n%s", after)
 	}
 }
 
