@@ -170,26 +170,19 @@ func logged(log *slog.Logger) db.Options {
 }
 
 func doctor(ctx context.Context, cmd cli.Command) error {
-	cfg, err := connector(ctx, cmd.Conn, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return err
-	}
-	conn, err := cfg.Connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer closeConn(conn)
-	report, err := db.Doctor(ctx, conn, db.DoctorOptions{AllowNewer: cmd.Conn.AllowNewer, Now: time.Now})
-	if err != nil {
-		return err
-	}
-	if err := printReport(cmd, report); err != nil {
-		return err
-	}
-	if !report.MayWatch {
-		return &control.Fault{Kind: control.FaultRefused, What: "watching is not possible here", Hint: "the report says what would mend it"}
-	}
-	return nil
+	return with(ctx, cmd, func(ctx context.Context, conn *pgx.Conn) error {
+		report, err := db.Doctor(ctx, conn, db.DoctorOptions{AllowNewer: cmd.Conn.AllowNewer, Now: time.Now})
+		if err != nil {
+			return err
+		}
+		if err := printReport(cmd, report); err != nil {
+			return err
+		}
+		if !report.MayWatch {
+			return &control.Fault{Kind: control.FaultRefused, What: "watching is not possible here", Hint: "the report says what would mend it"}
+		}
+		return nil
+	})
 }
 
 func printReport(cmd cli.Command, report db.Report) error {
