@@ -23,7 +23,10 @@ func TestShrinksOneStepAtATimeAndOnlyWhenDrained(t *testing.T) {
 					Hold: 20 * time.Millisecond, Think: 60 * time.Millisecond}},
 			})
 			_, crowd := k.load(rehearsal.Spec{Keep: true, Producers: []rehearsal.Producers{{Queue: hot, Count: 12, Hold: 20 * time.Millisecond}}})
-			s := k.hire("anna", brisk(), control.ModeEnforced).settled()
+			// The workers' first rush falls on the first step down, and is not its doing.
+			p := brisk()
+			p.Settle = 10 * time.Second
+			s := k.hire("anna", p, control.ModeEnforced).settled()
 			s.allow(4, true)
 			s.await("contention", func(_ control.Decision, r control.Reading) bool { return r.Share.Or(0) > 0.5 })
 			busy := crowd().Enqueued
