@@ -468,6 +468,7 @@ func (s *station) run(ctx context.Context) error {
 
 func (s *station) close() {
 	s.tick.Stop()
+	s.shows.Close()
 	s.probe.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -9,7 +9,7 @@ import (
 type Leadership struct {
 	Leading bool   // we do
 	Epoch   int64  // counts up with every change of leader
-	Name    string // who leads, as name@host; "" when not known
+	Name    string // who leads, as name@host[process]; "" when not known
 	Refused string // why we cannot lead (for instance a pooling proxy), "" when we can
 }
 

@@ -63,7 +63,7 @@ func (f *Follower) look(ctx context.Context, conn *pgx.Conn) *pgx.Conn {
 		closeQuietly(conn)
 		return nil
 	case who.Alive:
-		f.set(control.Leadership{Epoch: who.Epoch, Name: who.Name + "@" + who.Host})
+		f.set(who.leadership())
 	default:
 		f.set(control.Leadership{Epoch: who.Epoch})
 	}

@@ -92,12 +92,13 @@ func (l *Leader) set(now control.Leadership) {
 	}
 }
 
-// self is our name as the log and followers show it.
-func (l *Leader) self() string {
-	if l.opts.Host == "" {
-		return l.opts.Name
+// processName is how a leader is shown, "" for nobody: several processes of
+// one person on one machine are told apart by their number.
+func processName(name, host string, pid int) string {
+	if name == "" {
+		return ""
 	}
-	return l.opts.Name + "@" + l.opts.Host
+	return fmt.Sprintf("%s@%s[%d]", name, host, pid)
 }
 
 // Run competes, leads and follows until ctx ends, then resigns. It returns nil
@@ -220,11 +221,11 @@ func (l *Leader) TryLead(ctx context.Context, conn *pgx.Conn) (epoch int64, err 
 		return 0, interpret(err, "try to lead")
 	}
 	if !got {
-		now := control.Leadership{}
-		if err := conn.QueryRow(ctx, query("leader/name")).Scan(&now.Epoch, &now.Name); err != nil {
+		var who LeaderInfo
+		if err := conn.QueryRow(ctx, query("leader/name")).Scan(&who.Epoch, &who.Name, &who.Host, &who.PID); err != nil {
 			return 0, interpret(err, "ask who leads")
 		}
-		l.set(now)
+		l.set(who.leadership())
 		return 0, nil
 	}
 	// The backend that took the lock must be the one that is ours.
@@ -240,7 +241,7 @@ func (l *Leader) TryLead(ctx context.Context, conn *pgx.Conn) (epoch int64, err 
 		// could not sign for it.
 		return 0, interpret(err, "write down who leads")
 	}
-	l.set(control.Leadership{Leading: true, Epoch: epoch, Name: l.self()})
+	l.set(control.Leadership{Leading: true, Epoch: epoch, Name: processName(l.opts.Name, l.opts.Host, l.opts.PID)})
 	return epoch, nil
 }
 

@@ -69,11 +69,11 @@ func TestOneLeadsAndTheOthersNameIt(t *testing.T) {
 		admin := d.Connect(t)
 		install(t, admin)
 		a := compete(t, d.URL, "anna")
-		if l := a.becomes(t, "leader", leading); l.Epoch != 1 || l.Name != "anna@host" {
+		if l := a.becomes(t, "leader", leading); l.Epoch != 1 || l.Name != "anna@host[42]" {
 			t.Errorf("%+v", l)
 		}
 		b := compete(t, d.URL, "ben")
-		if l := b.becomes(t, "follower", func(l control.Leadership) bool { return l.Name != "" }); l.Leading || l.Name != "anna@host" || l.Epoch != 1 {
+		if l := b.becomes(t, "follower", func(l control.Leadership) bool { return l.Name != "" }); l.Leading || l.Name != "anna@host[42]" || l.Epoch != 1 {
 			t.Errorf("%+v", l)
 		}
 		who, err := WhoLeads(within(t), admin)
@@ -83,7 +83,7 @@ func TestOneLeadsAndTheOthersNameIt(t *testing.T) {
 		if err := a.stop(); err != nil {
 			t.Error(err)
 		}
-		if l := b.becomes(t, "leader", leading); l.Epoch != 2 || l.Name != "ben@host" {
+		if l := b.becomes(t, "leader", leading); l.Epoch != 2 || l.Name != "ben@host[42]" {
 			t.Errorf("%+v", l)
 		}
 		if a.Leadership().Leading {
@@ -108,7 +108,7 @@ func TestLeaderThatLosesItsSessionStopsAtOnceAndAnotherTakesOver(t *testing.T) {
 		a := compete(t, d.URL, "anna")
 		old := a.becomes(t, "leader", leading)
 		b := compete(t, d.URL, "ben")
-		b.becomes(t, "follower", func(l control.Leadership) bool { return l.Name == "anna@host" })
+		b.becomes(t, "follower", func(l control.Leadership) bool { return l.Name == "anna@host[42]" })
 
 		who, err := WhoLeads(within(t), admin)
 		if err != nil {
@@ -186,7 +186,7 @@ func TestLeaderBehindADeadNetworkIsReplaced(t *testing.T) {
 	a := compete(t, u.String(), "anna")
 	old := a.becomes(t, "leader", leading)
 	b := compete(t, d.URL, "ben")
-	b.becomes(t, "follower", func(l control.Leadership) bool { return l.Name == "anna@host" })
+	b.becomes(t, "follower", func(l control.Leadership) bool { return l.Name == "anna@host[42]" })
 	close(dead)
 	a.becomes(t, "aware of it", func(l control.Leadership) bool { return !l.Leading })
 	if l := b.becomes(t, "leader", leading); l.Epoch != old.Epoch+1 {
@@ -302,7 +302,7 @@ func TestAFollowerKnowsWhoLeadsAndNeverLeads(t *testing.T) {
 	}
 	a := compete(t, d.URL, "anna")
 	a.becomes(t, "leader", leading)
-	seen("anna@host")
+	seen("anna@host[42]")
 	if err := a.stop(); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"shardpilot/control"
 )
 
 // LeaderInfo is who leads a database, for people.
@@ -17,6 +19,11 @@ type LeaderInfo struct {
 	Since      time.Time `json:"since,omitzero"`
 	RenewedAt  time.Time `json:"renewed_at,omitzero"` // last sign of life; both on the server's clock
 	Alive      bool      `json:"alive"`               // its session has the lock
+}
+
+// leadership is what a follower makes of it.
+func (i LeaderInfo) leadership() control.Leadership {
+	return control.Leadership{Epoch: i.Epoch, Name: processName(i.Name, i.Host, i.PID)}
 }
 
 // WhoLeads reads who leads and whether that is true. Needs shardpilot's schema.

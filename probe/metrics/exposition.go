@@ -3,6 +3,7 @@ package metrics
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"sync"
 
@@ -20,6 +21,7 @@ type Exposition struct {
 	health  *Health
 	systemd notify.Notifier
 	serve   []func(context.Context) error
+	taken   []net.Listener
 }
 
 // Expose takes the addresses, so that one that cannot be had is said before
@@ -35,15 +37,26 @@ func Expose(at Addresses, o Options, systemd notify.Notifier) (*Exposition, erro
 		}
 		ln, err := Listen(place.addr)
 		if err != nil {
+			x.Close()
 			return nil, err
 		}
+		x.taken = append(x.taken, ln)
 		x.serve = append(x.serve, func(ctx context.Context) error { return Answer(ctx, ln, place.handler) })
 	}
 	return x, nil
 }
 
+// Close gives the addresses back. It is for whoever never runs it, and changes
+// nothing after Run.
+func (x *Exposition) Close() {
+	for _, ln := range x.taken {
+		_ = ln.Close() // or it was closed before
+	}
+}
+
 // Run takes events until their channel is closed and serves until ctx ends.
-// Whoever closes the channel ends ctx too.
+// Whoever closes the channel ends ctx too. The service manager hears of the end
+// when it begins, not when everything has been brought to it.
 func (x *Exposition) Run(ctx context.Context, events <-chan control.Event) error {
 	var wg sync.WaitGroup
 	broke := make([]error, len(x.serve))
@@ -51,17 +64,20 @@ func (x *Exposition) Run(ctx context.Context, events <-chan control.Event) error
 		wg.Go(func() { broke[i] = serve(ctx) })
 	}
 	wg.Go(func() {
+		<-ctx.Done()
+		_ = x.systemd.Stopping() // a manager that is gone needs no word
+	})
+	wg.Go(func() {
 		x.systemd.Keep(ctx, func() bool { ok, _ := x.health.Alive(); return ok })
 	})
 	ready := false
 	for e := range events {
 		x.metrics.Observe(e)
 		x.health.Observe(e)
-		if ok, _ := x.health.Ready(); ok && !ready {
+		if ok, _ := x.health.Ready(); ok && !ready && ctx.Err() == nil {
 			ready = x.systemd.Ready() == nil
 		}
 	}
-	_ = x.systemd.Stopping() // a manager that is gone needs no word
 	wg.Wait()
 	return errors.Join(broke...)
 }

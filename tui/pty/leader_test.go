@@ -29,7 +29,7 @@ func TestFollowerTakesOverAndRemembersCooldowns(t *testing.T) {
 	first := open(t, 120, 40, nil, d.URL)
 	first.see(`SHADOW +leading`, patience)
 	second := open(t, 120, 40, nil, d.URL)
-	second.see(`SHADOW +following \S+@\S+`, patience)
+	second.see(`SHADOW +following \S+@\S+\[\d+\]`, patience)
 	first.see(`SHADOW +leading`, 0)
 
 	first.signal(syscall.SIGKILL)

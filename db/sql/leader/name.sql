@@ -1,4 +1,3 @@
 -- Who leads as written down. One row; asked by followers. Needs SELECT on
 -- leader.
-SELECT epoch, holder || CASE WHEN host = '' THEN '' ELSE '@' || host END
-  FROM shardpilot.leader WHERE singleton
+SELECT epoch, holder, host, pid FROM shardpilot.leader WHERE singleton
