@@ -50,12 +50,15 @@ func run(ctx context.Context, args []string) error {
 	if len(args) == 1 && args[0] == "--version" {
 		args = []string{"version"}
 	}
-	cmd, err := cli.Parse(args)
+	cmd, err := cli.Load(args, cli.World{Env: os.LookupEnv, Read: os.ReadFile, HasSecret: db.HasSecret})
 	if err != nil {
 		return err
 	}
 	if cmd.Help {
 		return cli.Help(os.Stdout, cmd.Name)
+	}
+	if cmd.PrintConfig {
+		return printConfig(cmd)
 	}
 	switch cmd.Name {
 	case "demo":
@@ -122,12 +125,7 @@ func printVersion(cmd cli.Command) error {
 // connector parses the connection of a command and tries it once, asking for a
 // password when the server wants one and a person is there to give it.
 func connector(ctx context.Context, c cli.Conn, log *slog.Logger) (*db.Config, error) {
-	opts := logged(log)
-	opts.Host, opts.User, opts.Database = c.Host, c.User, c.DBName
-	if c.Port != 0 {
-		opts.Port = strconv.Itoa(c.Port)
-	}
-	cfg, err := db.Parse(c.String, opts)
+	cfg, err := db.Parse(c.String, connOptions(c, logged(log)))
 	if err != nil {
 		return nil, err
 	}
@@ -147,6 +145,33 @@ func connector(ctx context.Context, c cli.Conn, log *slog.Logger) (*db.Config, e
 		return nil, err
 	}
 	return cfg, conn.Close(ctx)
+}
+
+// connOptions adds what flags say of the connection.
+func connOptions(c cli.Conn, opts db.Options) db.Options {
+	opts.Host, opts.User, opts.Database, opts.FlagsWin = c.Host, c.User, c.DBName, c.Weak
+	if c.Port != 0 {
+		opts.Port = strconv.Itoa(c.Port)
+	}
+	return opts
+}
+
+// printConfig prints the settings in effect, and connects to nothing.
+func printConfig(cmd cli.Command) error {
+	opts := connOptions(cmd.Conn, db.Options{})
+	public, err := db.Public(cmd.Conn.String, opts)
+	if err != nil {
+		return err
+	}
+	to := ""
+	if cmd.Name != "demo" {
+		cfg, err := db.Parse(cmd.Conn.String, opts)
+		if err != nil {
+			return err
+		}
+		to = cfg.String()
+	}
+	return cli.PrintConfig(os.Stdout, cmd, public, to, db.HasSecret(cmd.Conn.String))
 }
 
 // logged are options by which what happens to connections gets into the log.
@@ -726,7 +751,7 @@ func byHand(ctx context.Context, cmd cli.Command, enough func(d control.Decision
 
 func place(e control.Event) string {
 	d := e.Snapshot.Database
-	return fmt.Sprintf("%s:%d/%s", d.Host, d.Port, d.Name)
+	return strings.TrimPrefix(fmt.Sprintf("%s %s:%d/%s", d.Label, d.Host, d.Port, d.Name), " ")
 }
 
 // carryOut gives one command to the runner and says what came of it.
@@ -799,7 +824,7 @@ func install(ctx context.Context, cmd cli.Command) error {
 			return &control.Fault{Kind: control.FaultRefused, What: "there is no Awa in database " + conn.Config().Database,
 				Hint: "install shardpilot's schema in the database that has the schema awa"}
 		}
-		if err := cmd.Agree("Make the schema shardpilot in database " + tui.Safe(conn.Config().Database) + "? Awa's tables are not touched."); err != nil {
+		if err := cmd.Agree("Make the schema shardpilot in database " + cmd.Called(conn.Config().Database) + "? Awa's tables are not touched."); err != nil {
 			return err
 		}
 		before, err := db.Install(ctx, conn)
@@ -816,7 +841,7 @@ func install(ctx context.Context, cmd cli.Command) error {
 
 func uninstall(ctx context.Context, cmd cli.Command) error {
 	return with(ctx, cmd, func(ctx context.Context, conn *pgx.Conn) error {
-		if err := cmd.Agree("Remove the schema shardpilot from database " + tui.Safe(conn.Config().Database) +
+		if err := cmd.Agree("Remove the schema shardpilot from database " + cmd.Called(conn.Config().Database) +
 			", with every policy and the whole decision log? Shard counts stay as they are."); err != nil {
 			return err
 		}

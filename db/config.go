@@ -30,6 +30,9 @@ type Options struct {
 	// Flags of the command line; "" when not given. One that contradicts the
 	// connection string is refused.
 	Host, Port, User, Database string
+	// FlagsWin lets them change a part of the string instead: it is a habit, of a
+	// configuration file, not something said together with them.
+	FlagsWin bool
 
 	// ConnectTimeout holds for each host unless connect_timeout is set.
 	ConnectTimeout time.Duration
@@ -206,7 +209,7 @@ func (s settings) addFlags(o Options) error {
 		if f.value == "" {
 			continue
 		}
-		if was := s[f.key]; was != "" && was != f.value {
+		if was := s[f.key]; was != "" && was != f.value && !o.FlagsWin {
 			return &control.Fault{Kind: control.FaultUsage,
 				What: fmt.Sprintf("%s contradicts the connection string, which has another %s", f.flag, f.key),
 				Hint: "give it once: leave out the flag, or take " + f.key + " out of the string"}

@@ -29,6 +29,17 @@ func check(c Command, set *pflag.FlagSet) error {
 	case has("port") && set.Changed("port") && (c.Conn.Port < 1 || c.Conn.Port > 65535):
 		return usageOf(c.Name, "--port must be 1 to 65535, got %d", c.Conn.Port)
 	}
+	if has("threshold-share") {
+		t := c.Screen.Thresholds
+		switch {
+		case !(t.Share > 0 && t.Share <= 1):
+			return usageOf(c.Name, "--threshold-share must be above 0 to 1, got %v", t.Share)
+		case !(t.Heavy > 0 && t.Heavy <= 1):
+			return usageOf(c.Name, "--threshold-heavy must be above 0 to 1, got %v", t.Heavy)
+		case !(t.Waiters > 0 && t.Waiters <= 1e6):
+			return usageOf(c.Name, "--threshold-waiters must be above 0 to 1000000, got %v", t.Waiters)
+		}
+	}
 	if has("theme") {
 		if err := c.Screen.Options().Validate(); err != nil {
 			return err

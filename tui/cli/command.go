@@ -7,7 +7,11 @@
 // characters are shown, never interpreted) and escaped by JSON.
 package cli
 
-import "time"
+import (
+	"time"
+
+	"shardpilot/tui"
+)
 
 // Command is what the arguments asked for.
 type Command struct {
@@ -17,6 +21,12 @@ type Command struct {
 	Run    Run
 	Demo   Demo
 	Act    Act
+
+	Config      string      // file named by a flag, "" for the default one
+	Profile     string      // table of it, "" for none
+	PrintConfig bool        // print Effective and do nothing else
+	File        File        // what was read, by Load
+	Effective   []Effective // the settings of the command, by Load
 
 	JSON bool // one object, or one a line for streams
 	Yes  bool // do not ask
@@ -31,6 +41,7 @@ type Conn struct {
 	Port       int // 1..65535, 0 when not given
 	DBName     string
 	User       string
+	Weak       bool // String is of the file or the environment: flags may say otherwise
 	AllowNewer bool // write to an Awa newer than the newest known
 }
 
@@ -45,8 +56,9 @@ type Screen struct {
 	LabelColor string
 	Theme      string   // auto, dark, light, contrast, mono
 	Columns    []string // nil for all
-	LogFile    string   // "" writes no log
-	Verbose    bool     // log what PostgreSQL says (notices) and each reconnect
+	Thresholds tui.Thresholds
+	LogFile    string // "" writes no log
+	Verbose    bool   // log what PostgreSQL says (notices) and each reconnect
 }
 
 // Run is how the controller behaves.

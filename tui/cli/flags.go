@@ -14,8 +14,15 @@ func connFlags(f *pflag.FlagSet, c *Command) {
 	f.BoolVar(&c.Conn.AllowNewer, "allow-newer-awa", false, "allow writes on an Awa schema newer than the newest known")
 }
 
-func screenFlags(f *pflag.FlagSet, c *Command) {
+// placeFlags name what is connected to, and the file that may say so.
+func placeFlags(f *pflag.FlagSet, c *Command) {
 	f.StringVar(&c.Screen.Label, "label", "", "environment label shown in the header and in every question")
+	f.StringVar(&c.Config, "config", "", "configuration file ($XDG_CONFIG_HOME/shardpilot/config.toml)")
+	f.StringVar(&c.Profile, "profile", "", "table [profile.NAME] of the file to lay over the rest of it")
+	f.BoolVar(&c.PrintConfig, "print-config", false, "print the settings in effect and where each comes from, and do nothing else")
+}
+
+func screenFlags(f *pflag.FlagSet, c *Command) {
 	f.StringVar(&c.Screen.LabelColor, "label-color", "", "colour of the label: a name such as red, or #rrggbb")
 	f.BoolVar(&c.Screen.ReadOnly, "read-only", false, "take the action keys away, and lead nobody")
 	f.DurationVar(&c.Screen.Interval, "interval", time.Second, "time between pictures, 0.25s to 10s")
@@ -23,6 +30,9 @@ func screenFlags(f *pflag.FlagSet, c *Command) {
 	f.StringVar(&c.Screen.Color, "color", "auto", "auto, truecolor, 256, 16 or none")
 	f.StringVar(&c.Screen.Theme, "theme", "auto", "auto, dark, light, contrast or mono")
 	f.StringSliceVar(&c.Screen.Columns, "columns", nil, "columns of the overview, in their order, separated by commas (all)")
+	f.Float64Var(&c.Screen.Thresholds.Share, "threshold-share", 0.25, "wait share from which a queue is marked as contended, above 0 to 1")
+	f.Float64Var(&c.Screen.Thresholds.Heavy, "threshold-heavy", 0.6, "wait share from which it is marked as bad, above 0 to 1")
+	f.Float64Var(&c.Screen.Thresholds.Waiters, "threshold-waiters", 1, "sessions waiting below which a share means little")
 	logFileFlags(f, c)
 }
 

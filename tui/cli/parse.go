@@ -27,63 +27,78 @@ type group func(*pflag.FlagSet, *Command)
 func commands() []command {
 	return []command{
 		{"dashboard", "[postgres-url]", "watch a database (also without the word)",
-			[]group{connFlags, screenFlags, runFlags, listenFlags}, "shardpilot postgres://watcher@db.example/app --label prod"},
+			[]group{connFlags, placeFlags, screenFlags, runFlags, listenFlags}, "shardpilot postgres://watcher@db.example/app --label prod"},
 		{"demo", "", "private PostgreSQL with contending producers, the dashboard on top",
-			[]group{demoFlags, screenFlags, runFlags, listenFlags, jsonFlag}, "shardpilot demo --shape bursty"},
+			[]group{demoFlags, placeFlags, screenFlags, runFlags, listenFlags, jsonFlag}, "shardpilot demo --shape bursty"},
 		{"run", "[postgres-url]", "the controller without a screen: lines, or JSON lines",
-			[]group{connFlags, logFileFlags, runFlags, listenFlags, jsonFlag}, "shardpilot run service=prod --mode enforced --json"},
+			[]group{connFlags, placeFlags, logFileFlags, runFlags, listenFlags, jsonFlag}, "shardpilot run service=prod --mode enforced --json"},
 		{"doctor", "[postgres-url]", "what works here, what does not, and what would mend it",
-			[]group{connFlags, jsonFlag}, "shardpilot doctor service=prod"},
+			[]group{connFlags, placeFlags, jsonFlag}, "shardpilot doctor service=prod"},
 		{"show", "[postgres-url]", "count, mode, signal, last decision and why",
-			[]group{queueFlag, connFlags, jsonFlag}, "shardpilot show service=prod --queue orders"},
+			[]group{queueFlag, connFlags, placeFlags, jsonFlag}, "shardpilot show service=prod --queue orders"},
 		{"set", "[postgres-url]", "what the controller may do with a queue",
-			[]group{queueFlag, setFlags, handFlags, connFlags, jsonFlag}, "shardpilot set service=prod --queue orders --auto --max 8 --shadow"},
+			[]group{queueFlag, setFlags, handFlags, connFlags, placeFlags, jsonFlag}, "shardpilot set service=prod --queue orders --auto --max 8 --shadow"},
 		{"approve", "[postgres-url]", "take the pending step of a queue",
-			[]group{queueFlag, handFlags, connFlags, jsonFlag}, "shardpilot approve service=prod --queue orders"},
+			[]group{queueFlag, handFlags, connFlags, placeFlags, jsonFlag}, "shardpilot approve service=prod --queue orders"},
 		{"reject", "[postgres-url]", "do not take it",
-			[]group{queueFlag, handFlags, connFlags, jsonFlag}, "shardpilot reject service=prod --queue orders --why \"deploy at noon\""},
+			[]group{queueFlag, handFlags, connFlags, placeFlags, jsonFlag}, "shardpilot reject service=prod --queue orders --why \"deploy at noon\""},
 		{"log", "[postgres-url]", "the decision log",
-			[]group{queueFlag, logFlags, connFlags, jsonFlag}, "shardpilot log service=prod --queue orders --since 24h"},
+			[]group{queueFlag, logFlags, connFlags, placeFlags, jsonFlag}, "shardpilot log service=prod --queue orders --since 24h"},
 		{"install", "[postgres-url]", "make the schema shardpilot (policy, decision log, leadership)",
-			[]group{yesFlag, connFlags, jsonFlag}, "shardpilot install service=prod"},
+			[]group{yesFlag, connFlags, placeFlags, jsonFlag}, "shardpilot install service=prod"},
 		{"uninstall", "[postgres-url]", "remove it, with everything in it",
-			[]group{yesFlag, uninstallFlags, connFlags, jsonFlag}, "shardpilot uninstall service=prod"},
+			[]group{yesFlag, uninstallFlags, connFlags, placeFlags, jsonFlag}, "shardpilot uninstall service=prod"},
 		{"grants", "[postgres-url]", "print the SQL that lets a role watch, or act",
-			[]group{grantFlags, connFlags, jsonFlag}, "shardpilot grants service=prod --role watcher --level watch"},
+			[]group{grantFlags, connFlags, placeFlags, jsonFlag}, "shardpilot grants service=prod --role watcher --level watch"},
 		{"version", "", "print the version", []group{jsonFlag}, "shardpilot version"},
 	}
 }
 
-// Parse turns the arguments after the program's name into a Command. Its
-// errors are *control.Fault of kind FaultUsage.
+// Parse turns the arguments after the program's name into a Command, as they
+// stand, without configuration. Its errors are *control.Fault of kind
+// FaultUsage.
 func Parse(args []string) (Command, error) {
+	c, set, err := parse(args)
+	if err != nil {
+		return Command{}, err
+	}
+	if set == nil {
+		return *c, nil
+	}
+	return *c, check(*c, set)
+}
+
+// parse reads the flags of the command that args name. The command is the
+// one that the set's values go to; the set is nil when only help is wanted.
+func parse(args []string) (*Command, *pflag.FlagSet, error) {
 	name, rest := "dashboard", args
 	if len(args) > 0 {
 		if spec, ok := find(args[0]); ok {
 			name, rest = spec.name, args[1:]
 		} else if args[0] == "help" {
-			return parseHelp(args[1:])
+			c, err := parseHelp(args[1:])
+			return &c, nil, err
 		} else if !strings.HasPrefix(args[0], "-") && !looksLikeConn(args[0]) {
-			return Command{}, usage("%q is neither a command nor a connection string", args[0])
+			return nil, nil, usage("%q is neither a command nor a connection string", args[0])
 		}
 	}
 	spec, _ := find(name)
-	c := Command{Name: name}
-	set := flagSet(spec, &c)
+	c := &Command{Name: name}
+	set := flagSet(spec, c)
 	if err := set.Parse(rest); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
 			c.Help = true
-			return c, nil
+			return c, nil, nil
 		}
-		return Command{}, usageOf(name, "%s", err)
+		return nil, nil, usageOf(name, "%s", err)
 	}
 	if c.Help {
-		return c, nil
+		return c, nil, nil
 	}
-	if err := positional(&c, spec, set.Args()); err != nil {
-		return Command{}, err
+	if err := positional(c, spec, set.Args()); err != nil {
+		return nil, nil, err
 	}
-	return c, check(c, set)
+	return c, set, nil
 }
 
 func parseHelp(rest []string) (Command, error) {
@@ -125,6 +140,9 @@ func looksLikeConn(s string) bool {
 
 func positional(c *Command, spec command, args []string) error {
 	takesConn := strings.Contains(spec.args, "postgres-url")
+	if looksLikeConn(c.Conn.DBName) { // as psql takes it
+		args, c.Conn.DBName = append(args, c.Conn.DBName), ""
+	}
 	switch {
 	case len(args) == 0:
 		return nil
