@@ -178,19 +178,20 @@ func checkLead(ctx context.Context, tx pgx.Tx, lead loop.Leader) (epoch int64, e
 	if lead != nil {
 		mine = lead.Leadership()
 	}
-	var name string
-	if err := tx.QueryRow(ctx, query("store/epoch")).Scan(&epoch, &name); err != nil {
+	var who LeaderInfo
+	if err := tx.QueryRow(ctx, query("store/epoch")).Scan(&who.Epoch, &who.Name, &who.Host, &who.PID); err != nil {
 		return 0, err
 	}
+	now := who.leadership()
 	switch {
-	case mine.Leading && mine.Epoch == epoch:
-		return epoch, nil
+	case mine.Leading && mine.Epoch == now.Epoch:
+		return now.Epoch, nil
 	case mine.Refused != "":
 		return 0, refused("this process cannot lead: "+mine.Refused, "")
-	case name == "":
+	case now.Name == "":
 		return 0, refused("this process does not lead: nobody does yet", "it will be tried again")
 	}
-	return 0, refused("this process does not lead: "+name+" does", "only one process decides for a database")
+	return 0, refused("this process does not lead: "+now.Name+" does", "only one process decides for a database")
 }
 
 // useUp ends a pending step, once.
