@@ -474,21 +474,28 @@ func (s *station) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var wg sync.WaitGroup
-	var led, ran, shown error
+	var led, ran, shown, pruned error
 	seen, unsubscribe := s.runner.Subscribe(8)
 	defer unsubscribe()
-	wg.Go(func() { shown = s.shows.Run(ctx, seen) })
+	part := func(what string, ended *error, f func() error) {
+		wg.Go(func() {
+			if *ended = control.Guard(what, f); errors.Is(*ended, control.ErrDefect) {
+				cancel()
+			}
+		})
+	}
+	part("showing metrics", &shown, func() error { return s.shows.Run(ctx, seen) })
 	if s.leader != nil {
-		wg.Go(func() { led = s.leader.Run(ctx) })
-		wg.Go(func() { db.KeepPruned(ctx, s.cfg, s.leader) })
+		part("leading", &led, func() error { return s.leader.Run(ctx) })
+		part("pruning", &pruned, func() error { db.KeepPruned(ctx, s.cfg, s.leader); return nil })
 	}
 	if s.follower != nil {
-		wg.Go(func() { led = s.follower.Run(ctx) })
+		part("following", &led, func() error { return s.follower.Run(ctx) })
 	}
-	ran = s.runner.Run(ctx)
+	ran = control.Guard("the controller", func() error { return s.runner.Run(ctx) })
 	cancel()
 	wg.Wait()
-	return errors.Join(ran, led, shown)
+	return errors.Join(ran, led, shown, pruned)
 }
 
 func (s *station) close() {

@@ -45,15 +45,22 @@ func Run(ctx context.Context, o Options) error {
 		}
 	})
 	defer term.close(lastWords)
-	p := tea.NewProgram(&program{m: m, pump: pump, every: m.Interval(), behind: term.behind},
+	screen := &program{m: m, pump: pump, every: m.Interval(), behind: term.behind}
+	p := tea.NewProgram(screen,
 		tea.WithAltScreen(), tea.WithoutSignalHandler(),
 		tea.WithInput(watchInput(o.Input, gone)), tea.WithOutput(term.output()))
 	var wg sync.WaitGroup
-	wg.Go(func() { pump.run(inner, p.Send, m.Interval(), term, caught) })
+	every := m.Interval()
+	wg.Go(func() {
+		if err := control.Guard("the screen", func() error { pump.run(inner, p.Send, every, term, caught); return nil }); err != nil {
+			cancel(err)
+			p.Quit()
+		}
+	})
 	// The context reaches bubbletea as a request to quit, by the pump: told
 	// directly, it closes its input under the goroutine that reads it.
 	_, err := p.Run()
-	cancel(nil)
+	cancel(screen.defect)
 	wg.Wait()
 	return verdict(ctx, inner, err)
 }
@@ -65,6 +72,8 @@ const lastWords = time.Second
 // verdict turns how bubbletea ended into what main wants to know.
 func verdict(ctx, inner context.Context, err error) error {
 	switch {
+	case errors.Is(context.Cause(inner), control.ErrDefect):
+		return context.Cause(inner)
 	case errors.Is(err, tea.ErrProgramPanic):
 		return &control.Fault{Kind: control.FaultFailed, What: "the screen broke; the terminal was put back", Err: err}
 	case ctx.Err() != nil:
@@ -150,10 +159,13 @@ func (p *pump) run(ctx context.Context, send func(tea.Msg), every time.Duration,
 		case <-caught:
 			send(caughtUp{})
 		case page := <-p.pages:
-			wg.Go(func() { send(savedMsg{page.Name, p.save(page.Name, page.Data)}) })
+			wg.Go(func() {
+				send(savedMsg{page.Name, control.Guard("saving the screen", func() error { return p.save(page.Name, page.Data) })})
+			})
 		case c := <-p.commands:
 			wg.Go(func() {
-				res, err := p.do(ctx, c)
+				var res control.Result
+				err := control.Guard("the command", func() (err error) { res, err = p.do(ctx, c); return err })
 				send(doneMsg{c, res, err})
 			})
 		}
@@ -169,6 +181,7 @@ type program struct {
 	// when it always keeps up. Meanwhile the picture stays the last one sent.
 	behind func() bool
 	sent   string
+	defect error // why the screen has to end, nil while it is well
 }
 
 func (p *program) Init() tea.Cmd { return nil }
@@ -182,7 +195,19 @@ func (p *program) View() string {
 	return p.sent
 }
 
-func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+// Update guards itself: bubbletea would print a panic over the terminal, and
+// the log would not have it.
+func (p *program) Update(msg tea.Msg) (_ tea.Model, cmd tea.Cmd) {
+	if p.defect == nil {
+		p.defect = control.Guard("the screen", func() error { cmd = p.update(msg); return nil })
+	}
+	if p.defect != nil {
+		return p, tea.Quit
+	}
+	return p, cmd
+}
+
+func (p *program) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case eventMsg:
 		p.event(msg.Event)
@@ -195,9 +220,9 @@ func (p *program) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case savedMsg:
 		p.m.Saved(msg.name, msg.err)
 	case tea.KeyMsg:
-		return p, p.key(msg)
+		return p.key(msg)
 	}
-	return p, nil
+	return nil
 }
 
 // event takes a tick in. The first reading, a failure and the end of one are

@@ -52,7 +52,10 @@ func (r *Runner) send(ctx context.Context, e *errand) {
 	after := r.last
 	r.wg.Go(func() {
 		var done errandResult
-		done.fatal = safely("the store", func() { done = r.run(ctx, e, after) })
+		done.fatal = control.Guard("the store", func() error {
+			done = r.run(ctx, e, after)
+			return nil
+		})
 		r.errands <- done
 	})
 }

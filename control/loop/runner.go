@@ -3,8 +3,6 @@ package loop
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -187,18 +185,3 @@ func stopping() error {
 
 // serverNow is the server's clock as far as we know it.
 func (r *Runner) serverNow() time.Time { return r.c.Now().Add(r.skew) }
-
-// safely runs a call to the outside. A panic there must not take the terminal
-// down with it: it ends the runner with an error instead.
-func safely(what string, f func()) (fatal error) {
-	defer func() {
-		if p := recover(); p != nil {
-			fatal = &control.Fault{
-				Kind: control.FaultFailed, What: "internal error in " + what,
-				Hint: "This is a defect of shardpilot; the log has the details", Err: fmt.Errorf("%v\n%s", p, debug.Stack()),
-			}
-		}
-	}()
-	f()
-	return nil
-}

@@ -39,7 +39,10 @@ func (r *Runner) tick(ctx context.Context) {
 	r.reading = true
 	r.wg.Go(func() {
 		var got readResult
-		got.fatal = safely("reading", func() { got.snapshot, got.err = r.c.Read(ctx) })
+		got.fatal = control.Guard("reading", func() error {
+			got.snapshot, got.err = r.c.Read(ctx)
+			return nil
+		})
 		r.reads <- got
 	})
 }

@@ -61,7 +61,7 @@ func (x *Exposition) Run(ctx context.Context, events <-chan control.Event) error
 	var wg sync.WaitGroup
 	broke := make([]error, len(x.serve))
 	for i, serve := range x.serve {
-		wg.Go(func() { broke[i] = serve(ctx) })
+		wg.Go(func() { broke[i] = control.Guard("serving", func() error { return serve(ctx) }) })
 	}
 	wg.Go(func() {
 		<-ctx.Done()
