@@ -84,16 +84,20 @@ func (s *State) learnVerdict(p Policy, e LogEntry, at time.Time) {
 	grew := e.To > e.From
 	switch {
 	case e.Verdict == VerdictHarmful:
+		lock := Lock{Shards: e.From, At: at, Hold: p.IneffectiveHold, Why: ReasonHarmful, What: e.Detail}
 		if grew {
-			s.Lock = Lock{Above: e.From, At: at, Hold: p.IneffectiveHold, Why: ReasonHarmful, What: e.Detail}
+			s.Lock = lock
+		} else {
+			lock.Why = ReasonShrinkHarmful
+			s.Floor = lock
 		}
 		if own {
 			s.RevertTo, s.RevertAt = e.From, at
 		}
 	case e.Verdict == VerdictIneffective && grew:
-		s.Lock = Lock{Above: e.To, At: at, Hold: p.IneffectiveHold, Why: ReasonIneffective, What: e.Detail}
+		s.Lock = Lock{Shards: e.To, At: at, Hold: p.IneffectiveHold, Why: ReasonIneffective, What: e.Detail}
 	case e.Verdict == VerdictKept && e.Reason == ReasonWeak && grew:
-		s.Lock = Lock{Above: e.To, At: at, Hold: p.WeakHold, Why: ReasonWeak, What: e.Detail}
+		s.Lock = Lock{Shards: e.To, At: at, Hold: p.WeakHold, Why: ReasonWeak, What: e.Detail}
 	}
 }
 

@@ -65,6 +65,7 @@ const (
 	ReasonIneffective    Reason = "ineffective"
 	ReasonWeak           Reason = "weak_gain"
 	ReasonHarmful        Reason = "harmful"
+	ReasonShrinkHarmful  Reason = "shrink_harmful"
 	ReasonAdopted        Reason = "changed_elsewhere"
 	ReasonRejected       Reason = "rejected"
 	ReasonRetry          Reason = "write_failed"
@@ -147,6 +148,7 @@ var reasonWords = map[Reason]string{
 	ReasonIneffective:    "growing beyond this count did not help",
 	ReasonWeak:           "growing helped only a little",
 	ReasonHarmful:        "growing beyond this count did harm",
+	ReasonShrinkHarmful:  "shrinking below this count did harm",
 	ReasonAdopted:        "somebody else changed the count",
 	ReasonRejected:       "an operator rejected this step",
 	ReasonRetry:          "the last write did not succeed",

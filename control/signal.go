@@ -40,8 +40,9 @@ type Signal struct {
 	// unlocked; DrainedOK is whether that is known.
 	Drained, DrainedOK bool
 
-	Figures Figures // over VerifyWindow
-	Depth   Value   // ready jobs
+	Figures Figures    // over VerifyWindow
+	Parts   [3]Figures // its thirds, oldest first: rate and latency only
+	Depth   Value      // ready jobs
 }
 
 // Signal measures the track under a policy.
@@ -75,7 +76,7 @@ func (t *Track) Signal(p Policy) Signal {
 	} else {
 		s.Fast = Interval{Mean: t.window.mean(r.At, p.FastWindow)}
 	}
-	s.Figures = t.figures(p)
+	s.Figures, s.Parts = t.figures(p)
 	if r.Shards > 1 {
 		t.calm(p, &s)
 	}
@@ -144,51 +145,75 @@ func (t tally) rate() Value {
 	return Some(float64(t.jobs / t.rateT))
 }
 
-// figures are what a verification compares, over VerifyWindow.
-func (t *Track) figures(p Policy) Figures {
+// figures are what a verification compares, over VerifyWindow and its thirds.
+func (t *Track) figures(p Policy) (f Figures, parts [3]Figures) {
 	sum := t.over(p.VerifyWindow)
-	f := Figures{Rate: sum.rate(), Waiters: sum.waiters(), Producers: t.newest.Producers}
+	f = Figures{Rate: sum.rate(), Waiters: sum.waiters(), LatencyS: sum.latency(), Producers: t.newest.Producers}
 	if sum.jobs > 0 && f.Rate.OK() {
 		f.WaitPerS = Some(float64(sum.waitS / sum.jobs))
-		if inside, ok := sum.inside().Get(); ok {
-			f.LatencyS = Some(inside / f.Rate.Or(0))
-		}
 	}
 	if t.fine.cells == nil {
 		f.RateErr = Some(0)
-		return f
+		return f, parts
 	}
-	f.RateErr, f.LatencyErr = t.scatter(p.VerifyWindow, f.LatencyS)
-	return f
+	var e deviations
+	var third tally
+	last, n := slotOf(t.newest.At, t.fine.step), max(int64((p.VerifyWindow+t.fine.step/2)/t.fine.step), 1)
+	if n < 3 {
+		parts = [3]Figures{f, f, f} // too short to tell its thirds apart
+	}
+	for i := range n {
+		c := t.fine.get(last - n + 1 + i)
+		e.add(&c, f.LatencyS.Or(0))
+		third.add(c)
+		if at := 3 * i / n; n >= 3 && 3*(i+1)/n > at {
+			parts[at] = Figures{Rate: third.rate(), LatencyS: third.latency()}
+			third = tally{}
+		}
+	}
+	f.RateErr, f.LatencyErr = e.of(f.LatencyS)
+	return f, parts
 }
 
-// scatter is the standard errors of the enqueue rate, a mean of batches, and of
+// latency is what an enqueue spends waiting and holding, by Little's law.
+func (t *tally) latency() Value {
+	rate, ok1 := t.rate().Get()
+	inside, ok2 := t.inside().Get()
+	if !ok1 || !ok2 || rate == 0 {
+		return None()
+	}
+	return Some(inside / rate)
+}
+
+// deviations are the standard errors of the enqueue rate, a mean of batches, and of
 // the latency, a ratio of sums over them: N is seen in samples, and where few
 // sessions come and go a window of them tells it within a third or so.
-func (t *Track) scatter(span time.Duration, latency Value) (rateErr, latencyErr Value) {
-	last := slotOf(t.newest.At, t.fine.step)
-	var n, total, squares float64
-	var m, jobs, residuals float64
-	for i := last - int64(span/t.fine.step) + 1; i <= last; i++ {
-		c := t.fine.get(i)
-		if rate, ok := c.rate().Get(); ok {
-			n++
-			total += rate
-			squares += rate * rate
-		}
-		if _, ok := c.inside().Get(); ok {
-			m++
-			jobs += float64(c.jobs)
-			e := float64(c.insideS) - latency.Or(0)*float64(c.jobs)
-			residuals += e * e
-		}
+type deviations struct {
+	n, total, squares  float64
+	m, jobs, residuals float64
+}
+
+func (e *deviations) add(c *tally, latency float64) {
+	if rate, ok := c.rate().Get(); ok {
+		e.n++
+		e.total += rate
+		e.squares += rate * rate
 	}
-	if n >= 3 {
-		mean := total / n
-		rateErr = Some(math.Sqrt(max(squares/n-mean*mean, 0) / (n - 1)))
+	if c.inside().OK() {
+		e.m++
+		e.jobs += float64(c.jobs)
+		residual := float64(c.insideS) - latency*float64(c.jobs)
+		e.residuals += residual * residual
 	}
-	if m >= 3 && jobs > 0 && latency.OK() {
-		latencyErr = Some(math.Sqrt(residuals*m/(m-1)) / jobs)
+}
+
+func (e *deviations) of(latency Value) (rateErr, latencyErr Value) {
+	if e.n >= 3 {
+		mean := e.total / e.n
+		rateErr = Some(math.Sqrt(max(e.squares/e.n-mean*mean, 0) / (e.n - 1)))
+	}
+	if e.m >= 3 && e.jobs > 0 && latency.OK() {
+		latencyErr = Some(math.Sqrt(e.residuals*e.m/(e.m-1)) / e.jobs)
 	}
 	return rateErr, latencyErr
 }

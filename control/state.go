@@ -15,8 +15,9 @@ type State struct {
 	marked int
 	// Trial is the change that is being verified, nil when none is.
 	Trial *Trial
-	// Lock keeps the queue from growing beyond a count that did not pay.
-	Lock Lock
+	// Lock keeps the queue from growing beyond a count that did not pay, Floor
+	// from shrinking below one whose loss did harm.
+	Lock, Floor Lock
 	// Undo of harm: the count to go back to, 0 when there is none. It lapses
 	// after PendingLife.
 	RevertTo int
@@ -63,13 +64,13 @@ type mind struct {
 	pending bool
 }
 
-// Lock is a count that growth must not pass for a while.
+// Lock is a count that steps of one direction must not pass for a while.
 type Lock struct {
-	Above int // 0 for no lock
-	At    time.Time
-	Hold  time.Duration
-	Why   Reason // ReasonIneffective, ReasonWeak or ReasonHarmful
-	What  string // what the verification found
+	Shards int // 0 for no lock
+	At     time.Time
+	Hold   time.Duration
+	Why    Reason // ReasonIneffective, ReasonWeak, ReasonHarmful or ReasonShrinkHarmful
+	What   string // what the verification found
 }
 
 // Trial is a change on trial.
@@ -79,7 +80,10 @@ type Trial struct {
 	Before    Figures
 	Own       bool // the controller's, so that harm is taken back
 	Predicted Value
-	Settled   time.Time // since when it could be measured, zero before; not from the log
+	// Not from the log: since when it could be measured, zero before, and
+	// whether a window showed harm already.
+	Settled time.Time
+	Harmed  bool
 }
 
 // last is the newest applied change.
@@ -152,13 +156,13 @@ func (s *State) Step(d time.Duration, now time.Time) {
 	for i := range s.marked {
 		move(&s.marks[i].at)
 	}
-	for _, t := range []*time.Time{&s.Lock.At, &s.RevertAt, &s.AdoptedAt, &s.RejectedUp, &s.RejectedDn, &s.FailedAt, &s.seenAt} {
+	for _, t := range []*time.Time{&s.Lock.At, &s.Floor.At, &s.RevertAt, &s.AdoptedAt, &s.RejectedUp, &s.RejectedDn, &s.FailedAt, &s.seenAt} {
 		move(t)
 	}
 	if s.Trial != nil {
 		t := *s.Trial
 		move(&t.At)
-		t.Settled = time.Time{}
+		t.Settled, t.Harmed = time.Time{}, false
 		s.Trial = &t
 	}
 }

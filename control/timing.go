@@ -94,8 +94,11 @@ func restraint(p Policy, s *State, in *Input, from, to int, list []Blocker) []Bl
 	if until := other.at.Add(p.ReverseCooldown); !other.at.IsZero() && now.Before(until) {
 		list = append(list, wait(ReasonReverse, "after "+arrow(other.from, other.to), until, now))
 	}
-	if until := s.Lock.At.Add(s.Lock.Hold); up && s.Lock.Above > 0 && to > s.Lock.Above && now.Before(until) {
+	if until := s.Lock.At.Add(s.Lock.Hold); up && s.Lock.Shards > 0 && to > s.Lock.Shards && now.Before(until) {
 		list = append(list, wait(s.Lock.Why, s.Lock.What, until, now))
+	}
+	if until := s.Floor.At.Add(s.Floor.Hold); to < s.Floor.Shards && !up && now.Before(until) {
+		list = append(list, wait(s.Floor.Why, s.Floor.What, until, now))
 	}
 	if until := s.AdoptedAt.Add(p.AdoptHold); !s.AdoptedAt.IsZero() && now.Before(until) {
 		list = append(list, wait(ReasonAdopted, "to "+strconv.Itoa(s.Shards), until, now))

@@ -111,7 +111,7 @@ func twinTooSoon(p Policy, log []LogEntry, in Input, to int) bool {
 	now, up := in.World.Now, to > in.Signal.Shards
 	within := func(e LogEntry, d time.Duration) bool { return now.Sub(e.At) < d }
 	soon, trial := false, false
-	var lock, up1, down1, adopted, rejected LogEntry
+	var lock, floor, up1, down1, adopted, rejected LogEntry
 	for _, e := range log {
 		switch {
 		case applied(e):
@@ -128,6 +128,9 @@ func twinTooSoon(p Policy, log []LogEntry, in Input, to int) bool {
 			if e.To > e.From && (e.Verdict == VerdictHarmful || e.Verdict == VerdictIneffective || e.Reason == ReasonWeak) {
 				lock = e
 			}
+			if e.To <= e.From && e.Verdict == VerdictHarmful {
+				floor = e
+			}
 		case e.Kind == LogAct && e.Verb == VerbReject && (e.To > e.From) == up:
 			rejected = e
 		}
@@ -143,7 +146,8 @@ func twinTooSoon(p Policy, log []LogEntry, in Input, to int) bool {
 			soon = soon || to > lock.To && within(lock, 6*time.Hour)
 		}
 	} else {
-		soon = within(down1, 30*time.Minute) || within(up1, 2*time.Hour)
+		soon = within(down1, 30*time.Minute) || within(up1, 2*time.Hour) ||
+			to < floor.From && within(floor, 24*time.Hour)
 	}
 	return soon || trial || within(adopted, 30*time.Minute) || within(rejected, 30*time.Minute) ||
 		in.Budget.InFlight != "" || twinOscillating(p, log) || twinBudget(p, log, in, now) || twinFailed(p, log, now)

@@ -33,13 +33,46 @@ func (t Trial) try(p Policy, s *Signal, now time.Time) (Trial, *judgement) {
 	if now.Before(t.Settled.Add(p.VerifyWindow)) || s.At.Before(t.Settled.Add(p.VerifyWindow)) {
 		return t, nil
 	}
-	if j := t.judge(p, s.Figures); j.verdict != "" {
-		return t, &j
+	j := t.judge(p, s.Figures)
+	if j.verdict == VerdictHarmful {
+		return t.doubt(p, s, now, late, j)
 	}
-	if late {
+	switch {
+	case j.verdict != "":
+		return t, &j
+	case late:
 		return t, &judgement{VerdictInconclusive, ReasonVerified, "the enqueue rate before or after is not known", None()}
 	}
 	return t, nil
+}
+
+// doubt lets harm count only when it lasts: it must show in each third of the
+// window, and again in each third of a second one. A machine that was busy with
+// something else for a moment shows in one of them, and errors estimated from
+// neighbouring seconds, which all met the same moment, do not know that.
+func (t Trial) doubt(p Policy, s *Signal, now time.Time, late bool, j judgement) (Trial, *judgement) {
+	switch lasts := t.lasts(p, &s.Parts); {
+	case lasts && t.Harmed:
+		return t, &j
+	case !lasts && late:
+		return t, &judgement{VerdictInconclusive, ReasonVerified, "harm that came and went: " + j.detail, j.gain}
+	case lasts:
+		t.Harmed = true
+	}
+	t.Settled = now // another window
+	return t, nil
+}
+
+// lasts says whether harm shows in each third of the window.
+func (t Trial) lasts(p Policy, parts *[3]Figures) bool {
+	for i := range parts {
+		rate, ok1 := ratio(parts[i].Rate, t.Before.Rate).Get()
+		latency, ok2 := ratio(parts[i].LatencyS, t.Before.LatencyS).Get()
+		if slower, longer := worse(p, rate, latency); !ok1 || !ok2 || !slower && !longer {
+			return false
+		}
+	}
+	return true
 }
 
 // judge compares the window before with the one after. The zero judgement
@@ -82,16 +115,19 @@ func (t Trial) judge(p Policy, after Figures) judgement {
 	return j
 }
 
-// harmed says whether the same producers got less done or waited longer. A
-// rate that fell while each enqueue took no longer is a lower demand, and one
-// that fell by no more than its own scatter (two standard errors of the
-// difference) is chance, as is an enqueue that takes longer by no more than
-// that. An enqueue that takes longer while clearly more gets done is a higher
-// demand.
+// harmed says whether the same producers got less done or waited longer, by
+// more than chance: two standard errors of the difference.
 func harmed(p Policy, before, after Figures, rate, latency float64) bool {
-	slower := rate <= 1-p.HarmRate && latency > 1 && apart(before.Rate, before.RateErr, after.Rate, after.RateErr)
-	longer := latency >= 1+p.HarmLatency && rate < 1+p.WeakRate && apart(before.LatencyS, before.LatencyErr, after.LatencyS, after.LatencyErr)
-	return slower || longer
+	slower, longer := worse(p, rate, latency)
+	return slower && apart(before.Rate, before.RateErr, after.Rate, after.RateErr) ||
+		longer && apart(before.LatencyS, before.LatencyErr, after.LatencyS, after.LatencyErr)
+}
+
+// worse is harm by the ratios alone. A rate that fell while each enqueue took no
+// longer is a lower demand; an enqueue that takes longer while clearly more gets
+// done is a higher demand.
+func worse(p Policy, rate, latency float64) (slower, longer bool) {
+	return rate <= 1-p.HarmRate && latency > 1, latency >= 1+p.HarmLatency && rate < 1+p.WeakRate
 }
 
 // apart says whether two means differ by more than two standard errors of

@@ -1,6 +1,8 @@
 package control
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -87,5 +89,72 @@ func TestATrialWaitsForProducersAndGivesUpInTime(t *testing.T) {
 	}
 	if j := step(40*time.Minute, 0); j == nil || j.verdict != VerdictInconclusive {
 		t.Errorf("no figures after half an hour: %+v, want inconclusive", j)
+	}
+}
+
+// TestHarmIsCalledOnlyWhenItLasts plays windows, each with its thirds: latency
+// against before, at the same rate.
+func TestHarmIsCalledOnlyWhenItLasts(t *testing.T) {
+	p := DefaultPolicy()
+	calm, bad := [3]float64{1, 1, 1}, [3]float64{1.5, 1.5, 1.5}
+	moment := [3]float64{1, 3, 1} // three times as long for a third of the window
+	for name, c := range map[string]struct {
+		windows [][3]float64
+		want    Verdict
+		judged  int // windows it takes
+	}{
+		"calm":                             {[][3]float64{calm}, VerdictKept, 1},
+		"harm":                             {[][3]float64{bad, bad}, VerdictHarmful, 2},
+		"a moment":                         {[][3]float64{moment, calm}, VerdictKept, 2},
+		"a whole window":                   {[][3]float64{bad, calm}, VerdictKept, 2},
+		"a moment in harm":                 {[][3]float64{moment, bad, bad}, VerdictHarmful, 3},
+		"harm, and a moment's relief":      {[][3]float64{bad, {1.5, 1, 2}, bad}, VerdictHarmful, 3},
+		"one moment after another":         {slices.Repeat([][3]float64{moment}, 40), VerdictInconclusive, 29},
+		"harm that begins at the very end": {append(slices.Repeat([][3]float64{moment}, 28), bad, bad), VerdictHarmful, 30},
+	} {
+		tr := Trial{At: epoch, From: 4, To: 2, Before: Figures{Rate: Some(100), RateErr: Some(1), LatencyS: Some(0.01), WaitPerS: Some(0), Producers: Some(8)}}
+		now := epoch.Add(p.Settle)
+		tr, _ = tr.try(p, &Signal{At: now}, now)
+		var got Verdict
+		judged := 0
+		for _, w := range c.windows {
+			now = now.Add(p.VerifyWindow)
+			s := Signal{At: now, Figures: figuresAt((w[0] + w[1] + w[2]) / 3)}
+			for i := range w {
+				s.Parts[i] = figuresAt(w[i])
+			}
+			next, j := tr.try(p, &s, now)
+			tr = next
+			judged++
+			if j != nil {
+				got = j.verdict
+				break
+			}
+		}
+		if got != c.want || judged != c.judged {
+			t.Errorf("%s: %q after %d windows, want %q after %d", name, got, judged, c.want, c.judged)
+		}
+	}
+}
+
+func figuresAt(latency float64) Figures {
+	return Figures{Rate: Some(100), RateErr: Some(1), LatencyS: Some(0.01 * latency), WaitPerS: Some(0), Producers: Some(8)}
+}
+
+// TestThirdsOfAWindowAreItsParts: a moment in the middle third stays there.
+func TestThirdsOfAWindowAreItsParts(t *testing.T) {
+	p := DefaultPolicy()
+	s := newStage()
+	s.queue.Auto = false
+	for _, line := range []string{"run 100s wait=0 hold=1 rate=100", "run 20s hold=3", "run 20s hold=1.2 rate=80"} {
+		if err := s.do(strings.Fields(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g := s.track.Signal(p)
+	for i, want := range []Figures{{Rate: Some(100), LatencyS: Some(0.01)}, {Rate: Some(100), LatencyS: Some(0.03)}, {Rate: Some(80), LatencyS: Some(0.015)}} {
+		if !near(g.Parts[i].Rate, want.Rate.Or(0)) || !near(g.Parts[i].LatencyS, want.LatencyS.Or(0)) {
+			t.Errorf("third %d: %v jobs/s of %v s, want %v of %v", i, g.Parts[i].Rate, g.Parts[i].LatencyS, want.Rate, want.LatencyS)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package experiment
 import (
 	"math"
 	"math/rand/v2"
+	"time"
 )
 
 // what is the next thing to happen to a session or a worker.
@@ -79,6 +80,8 @@ const (
 )
 
 func newCrowd(m Machine, load Load, shards int, seed uint64) *crowd {
+	slow := load.slow(shards)
+	m, load.Hold = m.slowed(slow), time.Duration(float64(load.Hold)*slow)
 	c := &crowd{m: m, load: load, shards: shards, rng: rand.New(rand.NewPCG(seed, 0x5a4d)), sampleAt: sampleEvery}
 	c.sigma = math.Sqrt(math.Log(1 + m.Scatter*m.Scatter))
 	c.mu = -c.sigma * c.sigma / 2

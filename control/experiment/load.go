@@ -30,6 +30,11 @@ type Load struct {
 	Quiet bool // enqueues do not notify
 	Stuck bool // one transaction keeps lane 0 all the time
 
+	// Slow times as long does everything take, as while others keep the machine
+	// busy, at every count from SlowFrom to SlowTo; 0 is as fast as ever.
+	Slow             float64
+	SlowFrom, SlowTo int
+
 	// Cached of the sessions go by CachedShards instead of the configured count.
 	Cached, CachedShards int
 }
@@ -46,6 +51,14 @@ const (
 // tooLate is how far a session of an open loop may fall behind, in seconds,
 // before it gives arrivals up, as the rehearsal's producers do.
 const tooLate = 5.0
+
+// slow is how many times as long everything takes at a count.
+func (l Load) slow(shards int) float64 {
+	if l.Slow == 0 || shards < l.SlowFrom || shards > l.SlowTo {
+		return 1
+	}
+	return l.Slow
+}
 
 // lanesUsed is how many lanes a load can touch at a count.
 func (l Load) lanesUsed(shards int) int {

@@ -21,6 +21,14 @@ type Machine struct {
 	Scatter float64
 }
 
+// slowed is the machine when everything takes so many times as long.
+func (m Machine) slowed(times float64) Machine {
+	for _, d := range []*time.Duration{&m.Outside, &m.Inside, &m.Commit, &m.Flush, &m.Wake, &m.Handoff} {
+		*d = time.Duration(float64(*d) * times)
+	}
+	return m
+}
+
 // DefaultMachine is two cores and a disk that acknowledges in about a
 // millisecond. Its times were fitted to single-row enqueues measured on
 // PostgreSQL 18 with the rehearsal's producers (see Measured).

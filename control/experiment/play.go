@@ -166,7 +166,11 @@ func (d *pilot) apply(step *control.Step, r *control.Reading) {
 func (d *pilot) learn(e control.LogEntry) {
 	d.budget.Learn(e, e.At)
 	d.state.Learn(d.p, e, e.At)
-	if e.Kind == control.LogVerdict && len(d.verdicts) < mostListed {
+	if e.Kind != control.LogVerdict {
+		return
+	}
+	d.checks.judged(&e)
+	if len(d.verdicts) < mostListed {
 		d.verdicts = append(d.verdicts, fmt.Sprintf("%s %d→%d %s: %s", e.At.Format("02 15:04:05"), e.From, e.To, e.Verdict, e.Detail))
 	}
 }

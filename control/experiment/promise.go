@@ -12,6 +12,8 @@ import (
 type promises struct {
 	p       control.Policy
 	changes []stepTaken
+	useless stepTaken // the newest step up that did not pay, or did harm
+	needed  stepTaken // the newest step down that did harm
 	broken  []string
 }
 
@@ -101,7 +103,12 @@ func (c *promises) times(x *control.Step, now time.Time) string {
 			before = old
 		}
 	}
+	held := func(old stepTaken) bool { return !old.at.IsZero() && now.Sub(old.at) < c.p.IneffectiveHold }
 	switch {
+	case up && held(c.useless) && x.To > c.useless.to:
+		return fmt.Sprintf("a step up to %d after it did not pay", x.To)
+	case !up && held(c.needed) && x.To < c.needed.from:
+		return fmt.Sprintf("a step down to %d after it did harm", x.To)
 	case day >= c.p.QueueChanges:
 		return "a step beyond the queue's budget"
 	case reversals >= c.p.Reversals:
@@ -137,6 +144,23 @@ func (c *promises) evidence(in *control.Input, x *control.Step) string {
 		return "grown with stale producers"
 	}
 	return ""
+}
+
+// judged remembers what a change was found to be.
+func (c *promises) judged(e *control.LogEntry) {
+	step := stepTaken{at: e.At, from: e.From, to: e.To}
+	up := e.To > e.From
+	switch {
+	case up && e.Verdict == control.VerdictHarmful:
+		step.to = e.From
+		c.useless = step
+	case up && e.Verdict == control.VerdictIneffective:
+		c.useless = step
+	case up && e.Reason == control.ReasonWeak:
+		c.useless = stepTaken{} // another, shorter hold takes its place
+	case !up && e.Verdict == control.VerdictHarmful:
+		c.needed = step
+	}
 }
 
 // applied remembers a change for as long as any rule looks back.
