@@ -196,17 +196,14 @@ func logged(log *slog.Logger) db.Options {
 
 func doctor(ctx context.Context, cmd cli.Command) error {
 	return with(ctx, cmd, func(ctx context.Context, conn *pgx.Conn) error {
-		report, err := db.Doctor(ctx, conn, db.DoctorOptions{AllowNewer: cmd.Conn.AllowNewer, Now: time.Now})
+		report, err := db.Doctor(ctx, conn, db.DoctorOptions{AllowNewer: cmd.Conn.AllowNewer, Now: time.Now, Command: cmd.Conn.CommandLine})
 		if err != nil {
 			return err
 		}
 		if err := printReport(cmd, report); err != nil {
 			return err
 		}
-		if !report.MayWatch {
-			return &control.Fault{Kind: control.FaultRefused, What: "watching is not possible here", Hint: "the report says what would mend it"}
-		}
-		return nil
+		return report.Allows(db.Level(cmd.Act.Level))
 	})
 }
 

@@ -15,6 +15,9 @@ import (
 type DoctorOptions struct {
 	AllowNewer bool             // --allow-newer-awa
 	Now        func() time.Time // our clock, for the difference to the server's
+	// Command is the line by which a shell runs a command of ours on the same
+	// database; it holds no secrets.
+	Command func(words ...string) string
 }
 
 // oldestServer is the first with pg_locks.waitstart. The others were tried.
@@ -35,17 +38,19 @@ const heldTooLong = 2.0
 // becomes a finding in state unknown; the error is for a connection that broke.
 func Doctor(ctx context.Context, conn *pgx.Conn, o DoctorOptions) (Report, error) {
 	var r Report
+	failed := false
 	for _, look := range []func(context.Context, *pgx.Conn, DoctorOptions) error{
-		r.place, r.pooling, r.clock, r.awa, r.rights, r.holders, r.owners, r.lanes, r.own,
+		r.place, r.pooling, r.clock, r.awa, r.rights, r.holders, r.transactions, r.owners, r.lanes, r.own, r.producers,
 	} {
 		if err := look(ctx, conn, o); err != nil {
 			if conn.IsClosed() || ctx.Err() != nil {
 				return r, fmt.Errorf("the doctor was interrupted: %w", err)
 			}
-			r.unknown("doctor", "one look failed and is left out: "+sqlMessage(err))
+			failed = true
+			r.unknown(FoundLookFailed, "one look failed and is left out: "+sqlMessage(err))
 		}
 	}
-	r.sumUp()
+	r.sumUp(failed)
 	return r, nil
 }
 
@@ -74,20 +79,20 @@ func (r *Report) place(ctx context.Context, conn *pgx.Conn, _ DoctorOptions) err
 	}
 	switch {
 	case f.version < oldestServer:
-		r.add("server version", StateFail, "PostgreSQL "+d.Version+" does not say since when a lock is awaited; 14 or newer is needed", "upgrade PostgreSQL")
+		r.add(FoundServerTooOld, StateFail, "PostgreSQL "+d.Version+" does not say since when a lock is awaited; 14 or newer is needed", "upgrade PostgreSQL")
 	case !triedServers[f.version/10000]:
-		r.add("server version", StateWarn, "PostgreSQL "+d.Version+" should work; 15, 17 and 18 were tried", "")
+		r.add(FoundServerUntried, StateWarn, "PostgreSQL "+d.Version+" should work; 15, 17 and 18 were tried", "")
 	default:
-		r.add("server version", StateOK, "PostgreSQL "+d.Version, "")
+		r.ok("server version", "PostgreSQL "+d.Version)
 	}
 	switch {
 	case d.Standby:
-		r.add("primary", StateWarn, "this is a standby: watching works, nothing can be written", "connect to the primary, or name all hosts with target_session_attrs=primary")
+		r.add(FoundStandby, StateWarn, "this is a standby: watching works, nothing can be written", "connect to the primary, or name all hosts with target_session_attrs=primary")
 	case d.ReadOnly:
-		r.add("primary", StateWarn, "transactions are read-only here: watching works, nothing can be written",
+		r.add(FoundReadOnly, StateWarn, "transactions are read-only here: watching works, nothing can be written",
 			"ALTER ROLE "+ident(d.User)+" SET default_transaction_read_only = off;")
 	default:
-		r.add("primary", StateOK, "a primary that takes writes, up since "+d.StartedAt.UTC().Format(time.RFC3339), "")
+		r.ok("primary", "a primary that takes writes, up since "+d.StartedAt.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
@@ -98,22 +103,27 @@ func (r *Report) pooling(ctx context.Context, conn *pgx.Conn, _ DoctorOptions) e
 		return err
 	}
 	if pooled {
-		r.add("pooler", StateWarn, "a pooler answers in PostgreSQL's stead: watching and writing by hand work, leading does not, because session locks prove nothing there",
+		r.add(FoundPooler, StateWarn, "a pooler answers in PostgreSQL's stead: watching and writing by hand work, leading does not, because session locks prove nothing there",
 			"give the process that shall lead a direct connection to PostgreSQL")
 	} else {
-		r.add("pooler", StateOK, "a direct connection", "")
+		r.ok("pooler", "a direct connection")
 	}
-	var pid int32
 	var statement, lock, idle int64
-	if err := conn.QueryRow(ctx, query("doctor/settings")).Scan(&pid, &statement, &lock, &idle); err != nil {
+	var active bool
+	if err := conn.QueryRow(ctx, query("doctor/settings")).Scan(&statement, &lock, &idle, &active); err != nil {
 		return err
 	}
 	if statement == 0 || lock == 0 || idle == 0 {
-		r.add("timeouts", StateWarn, fmt.Sprintf("the session has statement_timeout %s, lock_timeout %s, idle_in_transaction_session_timeout %s: reads are bounded by shardpilot's own deadlines only, writes set theirs in each transaction",
-			bound(statement), bound(lock), bound(idle)), "ALTER ROLE "+ident(r.Database.User)+" SET statement_timeout = '10s'; ALTER ROLE "+ident(r.Database.User)+
-			" SET lock_timeout = '2s'; ALTER ROLE "+ident(r.Database.User)+" SET idle_in_transaction_session_timeout = '15s';")
+		role := "ALTER ROLE " + ident(r.Database.User) + " SET "
+		r.add(FoundTimeouts, StateWarn, fmt.Sprintf("the session has statement_timeout %s, lock_timeout %s, idle_in_transaction_session_timeout %s: reads are bounded by shardpilot's own deadlines only, writes set theirs in each transaction",
+			bound(statement), bound(lock), bound(idle)),
+			"-- for the next connections, of the pooler too:\n"+role+"statement_timeout = '10s';\n"+role+"lock_timeout = '2s';\n"+role+"idle_in_transaction_session_timeout = '15s';")
 	} else {
-		r.add("timeouts", StateOK, fmt.Sprintf("statement %s, lock %s, idle in transaction %s", bound(statement), bound(lock), bound(idle)), "")
+		r.ok("timeouts", fmt.Sprintf("statement %s, lock %s, idle in transaction %s", bound(statement), bound(lock), bound(idle)))
+	}
+	if !active {
+		r.add(FoundStatsOff, StateWarn, "track_activities is off: what holders of lanes do is unknown, and with it whether more shards would help",
+			"ALTER DATABASE "+ident(r.Database.Name)+" SET track_activities = on;")
 	}
 	return nil
 }
@@ -136,11 +146,11 @@ func (r *Report) clock(ctx context.Context, conn *pgx.Conn, o DoctorOptions) err
 	r.ClockSkewS, r.RoundTripS = control.Some(skew), control.Some(trip.Seconds())
 	switch {
 	case skew > skewAllowed:
-		r.add("clock", StateWarn, fmt.Sprintf("the server's clock is %.1f s ahead of ours (round trip %.0f ms); times shown are the server's", skew, trip.Seconds()*1000), "set both machines by NTP")
+		r.add(FoundClock, StateWarn, fmt.Sprintf("the server's clock is %.1f s ahead of ours (round trip %.0f ms); times shown are the server's", skew, trip.Seconds()*1000), "set both machines by NTP")
 	case skew < -skewAllowed:
-		r.add("clock", StateWarn, fmt.Sprintf("the server's clock is %.1f s behind ours (round trip %.0f ms); times shown are the server's", -skew, trip.Seconds()*1000), "set both machines by NTP")
+		r.add(FoundClock, StateWarn, fmt.Sprintf("the server's clock is %.1f s behind ours (round trip %.0f ms); times shown are the server's", -skew, trip.Seconds()*1000), "set both machines by NTP")
 	default:
-		r.add("clock", StateOK, fmt.Sprintf("the server's clock and ours agree within %.1f s", max(skew, -skew)+trip.Seconds()/2), "")
+		r.ok("clock", fmt.Sprintf("the server's clock and ours agree within %.1f s", max(skew, -skew)+trip.Seconds()/2))
 	}
 	return nil
 }
@@ -151,14 +161,14 @@ func (r *Report) awa(ctx context.Context, conn *pgx.Conn, o DoctorOptions) error
 		return err
 	}
 	r.Awa = inst
-	state := StateFail
 	switch {
 	case inst.MayWrite:
-		state = StateOK
+		r.ok("awa", inst.Sentence)
 	case inst.MayWatch:
-		state = StateWarn
+		r.add(awaCodes[inst.State], StateWarn, inst.Sentence, inst.Hint)
+	default:
+		r.add(awaCodes[inst.State], StateFail, inst.Sentence, inst.Hint)
 	}
-	r.add("awa", state, inst.Sentence, inst.Hint)
 	if inst.Schema == "" {
 		return nil
 	}
@@ -167,53 +177,18 @@ func (r *Report) awa(ctx context.Context, conn *pgx.Conn, o DoctorOptions) error
 		return err
 	}
 	if running {
-		r.add("awa migration", StateWarn, "a migration of Awa is running: nothing is written meanwhile", "wait for it to end")
+		r.add(FoundMigration, StateWarn, "a migration of Awa is running: nothing is written meanwhile", "wait for it to end")
 	} else {
-		r.add("awa migration", StateOK, "none is running", "")
+		r.ok("awa migration", "none is running")
 	}
 	return nil
 }
 
-// rights makes a finding of each right that is not there, and one of all that
-// are.
-func (r *Report) rights(ctx context.Context, conn *pgx.Conn, _ DoctorOptions) error {
-	if r.Awa.State == control.AwaNotInstalled || r.Awa.State == "" {
-		return nil
-	}
-	set, err := Rights(ctx, conn, r.Awa)
-	if err != nil {
-		return err
-	}
-	r.Rights = set
-	have := 0
-	for _, right := range set.Rights {
-		check := "right to " + string(right.Level)
-		switch {
-		case right.Have:
-			have++
-		case !right.Known:
-			r.unknown(check, "it cannot be found out yet: "+right.What)
-		case right.Needed && right.Level == Watch:
-			r.add(check, StateFail, "missing: "+right.What, right.Fix)
-		case right.Needed:
-			why := "; shardpilot can watch and not write"
-			if right.req.careful != "" {
-				why += " (careful: " + right.req.careful + ")"
-			}
-			r.add(check, StateWarn, "missing: "+right.What+why, right.Fix)
-		default:
-			r.add(check, StateWarn, "missing: "+right.What+"; "+right.Poorer, right.Fix)
-		}
-	}
-	if have == len(set.Rights) {
-		r.add("rights", StateOK, fmt.Sprintf("role %s has every right for watching and acting", ident(set.Role)), "")
-	}
-	return nil
-}
-
-func (r *Report) sumUp() {
+// sumUp says what is possible. Where a look failed nobody knows whether acting
+// is.
+func (r *Report) sumUp(failed bool) {
 	r.MayWatch = r.Awa.MayWatch && r.Rights.May(Watch)
-	r.MayAct = r.MayWatch && r.Awa.MayWrite && r.Rights.May(Act) && !r.Database.Standby && !r.Database.ReadOnly
+	r.MayAct = r.MayWatch && r.Awa.MayWrite && r.Rights.May(Act) && r.Schema.Usable() && !failed && !r.Database.Standby && !r.Database.ReadOnly
 	say := func(what string, yes bool) {
 		if yes {
 			r.Summary = append(r.Summary, what+" is possible")
@@ -223,4 +198,17 @@ func (r *Report) sumUp() {
 	}
 	say("watching", r.MayWatch)
 	say("acting", r.MayAct)
+}
+
+// Allows says whether a level of use is possible, nil when it is. The text for
+// a person is in the report.
+func (r Report) Allows(level Level) error {
+	what, may := "watching", r.MayWatch
+	if level == Act {
+		what, may = "acting", r.MayAct
+	}
+	if may {
+		return nil
+	}
+	return refused(what+" is not possible here", "the report says what would mend it")
 }

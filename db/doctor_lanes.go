@@ -3,8 +3,8 @@ package db
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -24,30 +24,79 @@ func (r *Report) holders(ctx context.Context, conn *pgx.Conn, _ DoctorOptions) e
 	if err != nil {
 		return err
 	}
-	var queue, state, user, app string
-	var priority, shard, pid int
+	var queue string
+	var priority, shard int
 	var age *float64
+	var s session
 	long, hidden := 0, 0
-	_, err = pgx.ForEachRow(rows, []any{&queue, &priority, &shard, &pid, &age, &state, &user, &app}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&queue, &priority, &shard, &s.pid, &age, &s.state, &s.user, &s.app, &s.prepared}, func() error {
 		if age == nil {
 			hidden++
 			return nil
 		}
 		long++
-		r.add("lane holders", StateWarn, fmt.Sprintf("backend %d (%s, role %s, application %q) has held lane (%q, %d, %d) for %.0f s",
-			pid, orDash(state), ident(user), app, queue, priority, shard, *age), fmt.Sprintf("SELECT pg_terminate_backend(%d);", pid))
+		r.add(FoundHolder, StateWarn, fmt.Sprintf("%s has held lane (%q, %d, %d) for %.0f s", s, queue, priority, shard, *age), s.end())
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	if hidden > 0 {
-		r.unknown("lane holders", fmt.Sprintf("%d sessions hold a lane for a time that is hidden from this role", hidden))
+		r.add(FoundHolderHidden, StateUnknown, fmt.Sprintf("%d sessions hold a lane for a time that is hidden from this role", hidden),
+			statsRequirement().grant(r.Database.User, r.Rights.version))
 	}
 	if long == 0 && hidden == 0 {
-		r.add("lane holders", StateOK, fmt.Sprintf("no transaction has held a lane for more than %.0f s", heldTooLong), "")
+		r.ok("lane holders", fmt.Sprintf("no transaction has held a lane for more than %.0f s", heldTooLong))
 	}
 	return nil
+}
+
+// session is somebody's transaction.
+type session struct {
+	pid              int // 0 for a prepared transaction
+	state, user, app string
+	prepared         string // its name
+}
+
+func (s session) String() string {
+	if s.pid == 0 {
+		return fmt.Sprintf("the prepared transaction %q of role %s", s.prepared, ident(s.user))
+	}
+	return fmt.Sprintf("backend %d (%s, role %s, application %q)", s.pid, orDash(s.state), ident(s.user), s.app)
+}
+
+// end is the statement that ends it.
+func (s session) end() string {
+	if s.pid == 0 {
+		return "ROLLBACK PREPARED " + literal(s.prepared) + ";"
+	}
+	return fmt.Sprintf("SELECT pg_terminate_backend(%d);", s.pid)
+}
+
+// openTooLong is how many seconds a transaction may be open, whatever it does,
+// before its effect on the cleaning up of Awa's tables is worth a finding.
+const openTooLong = 900.0
+
+func (r *Report) transactions(ctx context.Context, conn *pgx.Conn, _ DoctorOptions) error {
+	rows, err := conn.Query(ctx, query("doctor/transactions"), openTooLong)
+	if err != nil {
+		return err
+	}
+	var s session
+	var age float64
+	n := 0
+	_, err = pgx.ForEachRow(rows, []any{&s.pid, &age, &s.state, &s.user, &s.app, &s.prepared}, func() error {
+		if n++; n <= mostFindings {
+			r.add(FoundTransaction, StateWarn, fmt.Sprintf("%s has a transaction open for %.0f min: meanwhile nothing that is deleted can be cleaned up, in Awa's tables too; end it if nobody needs it",
+				s, age/60), s.end())
+		}
+		return nil
+	})
+	r.more(FoundTransaction, n)
+	if err == nil && n == 0 {
+		r.ok("long transactions", fmt.Sprintf("none that may be seen is open for more than %.0f min", openTooLong/60))
+	}
+	return err
 }
 
 func orDash(s string) string {
@@ -73,14 +122,14 @@ func (r *Report) owners(ctx context.Context, conn *pgx.Conn, _ DoctorOptions) er
 		if n++; n > mostFindings {
 			return nil
 		}
-		r.add("lane owners", StateWarn, fmt.Sprintf("lane (%q, %d, %d) belongs to role %s and shard 0 to %s: its producers may be refused",
+		r.add(FoundOwners, StateWarn, fmt.Sprintf("lane (%q, %d, %d) belongs to role %s and shard 0 to %s: its producers may be refused",
 			queue, priority, shard, ident(owner), ident(wanted)),
 			fmt.Sprintf("ALTER SEQUENCE %s OWNER TO %s;", ident(r.Awa.Schema, seq), ident(wanted)))
 		return nil
 	})
-	r.more("lane owners", n)
+	r.more(FoundOwners, n)
 	if err == nil && n == 0 {
-		r.add("lane owners", StateOK, "the lanes of each queue belong to one role", "")
+		r.ok("lane owners", "the lanes of each queue belong to one role")
 	}
 	return err
 }
@@ -88,14 +137,14 @@ func (r *Report) owners(ctx context.Context, conn *pgx.Conn, _ DoctorOptions) er
 // mostFindings of one check are listed; the rest are counted.
 const mostFindings = 20
 
-func (r *Report) more(check string, n int) {
+func (r *Report) more(code Code, n int) {
 	if n > mostFindings {
-		r.add(check, StateWarn, fmt.Sprintf("%d more like these", n-mostFindings), "mend those above, then ask again")
+		r.add(code, StateWarn, fmt.Sprintf("%d more like these", n-mostFindings), "mend those above, then ask again")
 	}
 }
 
 // lanes compares the configured counts with the lanes there are.
-func (r *Report) lanes(ctx context.Context, conn *pgx.Conn, _ DoctorOptions) error {
+func (r *Report) lanes(ctx context.Context, conn *pgx.Conn, o DoctorOptions) error {
 	if !r.lanesOpen() || len(r.Awa.Missing) > 0 {
 		return nil
 	}
@@ -110,14 +159,14 @@ func (r *Report) lanes(ctx context.Context, conn *pgx.Conn, _ DoctorOptions) err
 		queues++
 		switch {
 		case priorities == 0:
-			idle = append(idle, fmt.Sprintf("%q", queue))
+			idle = append(idle, queue)
 		case missing > 0 && shards > 1:
 			if broken++; broken > mostFindings {
 				return nil
 			}
-			r.add("lanes", StateFail, fmt.Sprintf("queue %q is set to %d shards and %d lanes of it do not exist: producers can fail while they race to make them", queue, shards, missing),
+			r.add(FoundLanesMissing, StateFail, fmt.Sprintf("queue %q is set to %d shards and %d lanes of it do not exist: producers can fail while they race to make them", queue, shards, missing),
 				// A count is written, and lanes are made, only when it changes.
-				fmt.Sprintf("shardpilot set --queue %[1]s --override %[2]d && shardpilot set --queue %[1]s --override %[3]d", shellWord(queue), shards-1, shards))
+				o.Command("set", "--queue", queue, "--override", strconv.Itoa(shards-1))+" && "+o.Command("set", "--queue", queue, "--override", strconv.Itoa(shards)))
 		case above > 0:
 			spare += above
 			keeping = append(keeping, fmt.Sprintf("%q keeps %d above %d", queue, above, shards))
@@ -127,17 +176,26 @@ func (r *Report) lanes(ctx context.Context, conn *pgx.Conn, _ DoctorOptions) err
 	if err != nil {
 		return err
 	}
-	r.more("lanes", broken)
+	r.more(FoundLanesMissing, broken)
 	if spare > 0 {
-		r.add("lanes above the count", StateWarn, fmt.Sprintf("%d lanes of %d queues are above the configured count: they stay for ever, and every claim looks at them (%s)",
+		r.add(FoundLanesUnused, StateWarn, fmt.Sprintf("%d lanes of %d queues are above the configured count: they stay for ever, and every claim looks at them (%s)",
 			spare, len(keeping), shortList(keeping)), "")
 	}
 	if len(idle) > 0 {
-		r.add("queues without lanes", StateWarn, fmt.Sprintf("%d rows of queue_meta have no lanes yet and are left alone: %s", len(idle), shortList(idle)), "")
+		names := make([]string, len(idle))
+		quoted := make([]string, len(idle))
+		for i, queue := range idle {
+			names[i], quoted[i] = fmt.Sprintf("%q", queue), literal(queue)
+		}
+		r.add(FoundNoLanes, StateWarn, fmt.Sprintf("%d rows of queue_meta have no lanes and are left alone until their first job: %s", len(idle), shortList(names)),
+			"-- only if nobody will use them:\nDELETE FROM awa.queue_meta WHERE queue IN ("+strings.Join(quoted, ", ")+");")
 	}
-	r.add("queues", StateOK, fmt.Sprintf("%d known", queues), "")
+	r.ok("queues", fmt.Sprintf("%d known", queues))
 	return nil
 }
+
+// literal quotes a string for SQL.
+func literal(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 func shortList(names []string) string {
 	const most = 5
@@ -145,47 +203,4 @@ func shortList(names []string) string {
 		return strings.Join(names[:most], ", ") + ", …"
 	}
 	return strings.Join(names, ", ")
-}
-
-// shellWord quotes a word for a POSIX shell.
-func shellWord(s string) string {
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// own says how shardpilot's own schema stands.
-func (r *Report) own(ctx context.Context, conn *pgx.Conn, _ DoctorOptions) error {
-	state, err := SchemaState(ctx, conn)
-	if err != nil {
-		return err
-	}
-	switch {
-	case !state.There:
-		r.add("shardpilot schema", StateWarn, "not installed: watch-only, shadow decisions are kept in memory", "shardpilot install")
-	case state.Hidden:
-		r.unknown("shardpilot schema", "installed, but its version is hidden from this role")
-	case state.Version > SchemaVersion:
-		r.add("shardpilot schema", StateFail, fmt.Sprintf("version %d is newer than this program's %d", state.Version, SchemaVersion), "use the newer shardpilot")
-	case state.Version < SchemaVersion:
-		r.add("shardpilot schema", StateWarn, fmt.Sprintf("version %d, this program wants %d", state.Version, SchemaVersion), "shardpilot install")
-	default:
-		r.add("shardpilot schema", StateOK, fmt.Sprintf("version %d", state.Version), "")
-		return r.leader(ctx, conn)
-	}
-	return nil
-}
-
-// leader says who decides for this database.
-func (r *Report) leader(ctx context.Context, conn *pgx.Conn) error {
-	who, err := WhoLeads(ctx, conn)
-	switch {
-	case codeOf(err) == "42501":
-		r.unknown("leader", "who leads is hidden from this role")
-	case err != nil:
-		return err
-	case who.Alive:
-		r.add("leader", StateOK, fmt.Sprintf("%s on %s, process %d, leads since %s", who.Name, who.Host, who.PID, who.Since.UTC().Format(time.RFC3339)), "")
-	default:
-		r.add("leader", StateOK, "nobody leads at the moment: nothing is decided until a shardpilot runs", "")
-	}
-	return nil
 }

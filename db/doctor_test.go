@@ -24,9 +24,11 @@ func find(r Report, check string) Finding {
 	return Finding{State: "absent"}
 }
 
+func again(words ...string) string { return "shardpilot " + strings.Join(words, " ") }
+
 func doctor(t *testing.T, conn *pgx.Conn) Report {
 	t.Helper()
-	r, err := Doctor(within(t), conn, DoctorOptions{Now: time.Now})
+	r, err := Doctor(within(t), conn, DoctorOptions{Now: time.Now, Command: again})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +94,7 @@ func TestDoctorFindsWhatIsWrongWithLanes(t *testing.T) {
 		for check, words := range map[string][2]string{
 			"lane holders":          {`("lowered", 2, 0)`, "pg_terminate_backend("},
 			"lane owners":           {`mixed'\"q`, "ALTER SEQUENCE"},
-			"lanes":                 {`"unprovisioned" is set to 4 shards and 3 lanes`, "shardpilot set --queue 'unprovisioned' --override 3 && shardpilot set --queue 'unprovisioned' --override 4"},
+			"lanes":                 {`"unprovisioned" is set to 4 shards and 3 lanes`, "shardpilot set --queue unprovisioned --override 3 && shardpilot set --queue unprovisioned --override 4"},
 			"lanes above the count": {`3 lanes of 1 queues are above the configured count`, ""},
 			"queues without lanes":  {`"empty"`, ""},
 			"shardpilot schema":     {"not installed", "shardpilot install"},
@@ -171,7 +173,7 @@ func TestDoctorMeasuresTheClocks(t *testing.T) {
 	d := pgtest.One(t)
 	conn := d.Connect(t)
 	for off, word := range map[time.Duration]string{10 * time.Minute: "behind", -10 * time.Minute: "ahead", 0: "agree"} {
-		r, err := Doctor(within(t), conn, DoctorOptions{Now: func() time.Time { return time.Now().Add(off) }})
+		r, err := Doctor(within(t), conn, DoctorOptions{Now: func() time.Time { return time.Now().Add(off) }, Command: again})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,11 +218,11 @@ func TestStandbyIsReadOnlyUntilItIsPromoted(t *testing.T) {
 	if !scan[bool](t, conn, "SELECT pg_promote(true, 60)") {
 		t.Fatal("not promoted")
 	}
-	if r = doctor(t, conn); r.Database.Standby || !r.MayAct {
-		t.Errorf("%+v", r.Summary)
-	}
 	if _, err := Install(within(t), conn); err != nil {
 		t.Error(err)
+	}
+	if r = doctor(t, conn); r.Database.Standby || !r.MayAct {
+		t.Errorf("%+v", r.Summary)
 	}
 }
 

@@ -62,7 +62,7 @@ func TestGateWorksBehindATransactionPooler(t *testing.T) {
 	noEnv(t)
 	d := pgtest.One(t)
 	g := gateAt(t, d, rehearsal.Options{})
-	gate := newGate(t, bouncer(t, d, "transaction"), nil, GateOptions{})
+	gate := newGate(t, d.Bouncer(t, "transaction"), nil, GateOptions{})
 	g.through(gate, g.hand(1, 4), control.OutcomeApplied)
 	g.through(gate, g.hand(4, 2), control.OutcomeApplied)
 	if who := scan[string](t, g.admin, "SELECT coalesce(string_agg(DISTINCT usename, ','), '') FROM pg_stat_activity WHERE datname = current_database()"); who != "postgres" {

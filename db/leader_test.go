@@ -242,7 +242,7 @@ func TestLeadingIsRefusedWithItsReason(t *testing.T) {
 	none.becomes(t, "leader once it is installed", leading)
 
 	for _, mode := range []string{"transaction", "session"} {
-		c := compete(t, bouncer(t, d, mode), "pooled")
+		c := compete(t, d.Bouncer(t, mode), "pooled")
 		if l := c.becomes(t, "refused", func(l control.Leadership) bool { return l.Refused != "" }); l.Leading || !strings.Contains(l.Refused, "pooler") {
 			t.Errorf("%s: %+v", mode, l)
 		}

@@ -18,11 +18,13 @@ const (
 
 // Finding is one thing the doctor looked at.
 type Finding struct {
-	Check  string `json:"check"` // short and fixed, e.g. "server version"
+	Check  string `json:"check"`          // what was looked at: short and fixed, e.g. "server version"
+	Code   Code   `json:"code,omitempty"` // what was found, "" when all is well
 	State  State  `json:"state"`
 	Detail string `json:"detail"`
-	// Fix is a statement or a step that mends it, "" when nothing needs to be
-	// done. Statements end with a semicolon.
+	// Fix mends it, "" when nothing needs to be done: SQL, one statement a line
+	// and each ended by a semicolon, a command that begins with "shardpilot ",
+	// or else a step in words.
 	Fix string `json:"fix,omitempty"`
 }
 
@@ -32,6 +34,7 @@ type Report struct {
 	Database control.Database     `json:"database"`
 	Awa      control.Installation `json:"awa"`
 	Rights   RightSet             `json:"rights"`
+	Schema   Schema               `json:"schema"` // shardpilot's own
 	Findings []Finding            `json:"findings"`
 	// ClockSkewS is the server's clock minus ours in seconds at half the round
 	// trip; RoundTripS bounds its error.
@@ -44,12 +47,16 @@ type Report struct {
 	Summary []string `json:"summary"`
 }
 
-func (r *Report) add(check string, state State, detail, fix string) {
-	r.Findings = append(r.Findings, Finding{Check: check, State: state, Detail: detail, Fix: fix})
+func (r *Report) ok(check, detail string) {
+	r.Findings = append(r.Findings, Finding{Check: check, State: StateOK, Detail: detail})
+}
+
+func (r *Report) add(code Code, state State, detail, fix string) {
+	r.Findings = append(r.Findings, Finding{Check: checks[code], Code: code, State: state, Detail: detail, Fix: fix})
 }
 
 // unknown notes a look that failed, without its cause's text: that is for logs.
-func (r *Report) unknown(check, detail string) { r.add(check, StateUnknown, detail, "") }
+func (r *Report) unknown(code Code, detail string) { r.add(code, StateUnknown, detail, "") }
 
 // Worst is the worst state among the findings: fail, warn, unknown, ok.
 func (r Report) Worst() State {

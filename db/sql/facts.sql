@@ -7,6 +7,7 @@ SELECT current_database()::text,
        coalesce((SELECT pg_get_userbyid(c.relowner)::text FROM pg_class c
                    JOIN pg_namespace n ON n.oid = c.relnamespace
                   WHERE n.nspname = $1::text AND c.relname = 'queue_enqueue_heads'), ''),
-       EXISTS (SELECT FROM pg_namespace WHERE nspname = 'shardpilot'),
+       EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+                WHERE n.nspname = 'shardpilot' AND c.relname = 'version' AND c.relkind = 'r'),
        pg_has_role('pg_read_all_stats', 'USAGE'),
        coalesce((SELECT rolinherit FROM pg_roles WHERE rolname = current_user), true)

@@ -61,9 +61,9 @@ func check(c Command, set *pflag.FlagSet) error {
 		if c.Act.Since < 0 {
 			return usageOf("log", "--since must not be negative, got %s", c.Act.Since)
 		}
-	case "grants":
+	case "grants", "doctor":
 		if c.Act.Level != "watch" && c.Act.Level != "act" {
-			return usageOf("grants", "--level must be watch or act, got %q", c.Act.Level)
+			return usageOf(c.Name, "--level must be watch or act, got %q", c.Act.Level)
 		}
 	}
 	return nil

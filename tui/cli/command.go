@@ -102,7 +102,7 @@ type Act struct {
 	Resume    bool
 	Why       string
 	Role      string // grants
-	Level     string // grants: watch or act
+	Level     string // grants, doctor: watch or act
 	Limit     int    // log: rows
 	Since     time.Duration
 	Force     bool

@@ -107,6 +107,10 @@ func logFlags(f *pflag.FlagSet, c *Command) {
 
 func grantFlags(f *pflag.FlagSet, c *Command) {
 	f.StringVar(&c.Act.Role, "role", "", "role that gets the rights (the connected one)")
+	levelFlag(f, c)
+}
+
+func levelFlag(f *pflag.FlagSet, c *Command) {
 	f.StringVar(&c.Act.Level, "level", "watch", "watch or act")
 }
 

@@ -33,7 +33,7 @@ func commands() []command {
 		{"run", "[postgres-url]", "the controller without a screen: lines, or JSON lines",
 			[]group{connFlags, placeFlags, logFileFlags, runFlags, listenFlags, jsonFlag}, "shardpilot run service=prod --mode enforced --json"},
 		{"doctor", "[postgres-url]", "what works here, what does not, and what would mend it",
-			[]group{connFlags, placeFlags, jsonFlag}, "shardpilot doctor service=prod"},
+			[]group{levelFlag, connFlags, placeFlags, jsonFlag}, "shardpilot doctor service=prod"},
 		{"show", "[postgres-url]", "count, mode, signal, last decision and why",
 			[]group{queueFlag, connFlags, placeFlags, jsonFlag}, "shardpilot show service=prod --queue orders"},
 		{"set", "[postgres-url]", "what the controller may do with a queue",

@@ -42,7 +42,11 @@ func Report(w io.Writer, at control.Database, findings []Finding, summary []stri
 		}
 		fmt.Fprintf(&b, "%s  %-*s  %s\n", mark, longest, f.Check, Safe(f.Detail))
 		if f.Fix != "" {
-			fmt.Fprintf(&b, "%s  %-*s  -> %s\n", strings.Repeat(" ", len(mark)), longest, "", Safe(f.Fix))
+			arrow := "->"
+			for line := range strings.SplitSeq(f.Fix, "\n") {
+				fmt.Fprintf(&b, "%s  %-*s  %s %s\n", strings.Repeat(" ", len(mark)), longest, "", arrow, Safe(line))
+				arrow = "  "
+			}
 		}
 	}
 	b.WriteByte('\n')
