@@ -228,7 +228,7 @@ func dashboard(ctx context.Context, cmd cli.Command) error {
 	if err := cli.WantsTerminal("shardpilot show prints where queues stand, shardpilot run goes on without a screen"); err != nil {
 		return err
 	}
-	log, closeLog, err := logger(cmd.Screen)
+	log, closeLog, err := cmd.Screen.Logger(io.Discard)
 	if err != nil {
 		return err
 	}
@@ -237,13 +237,13 @@ func dashboard(ctx context.Context, cmd cli.Command) error {
 	if err != nil {
 		return err
 	}
-	return noted(log, watch(ctx, cmd, cfg, !cmd.Screen.ReadOnly, screen(cmd)))
+	return noted(log, watch(ctx, cmd, cfg, log, !cmd.Screen.ReadOnly, screen(cmd)))
 }
 
 // headless is the controller without a screen, for a service manager: lines on
 // standard output, and an orderly end, which is no failure, on a signal.
 func headless(ctx context.Context, cmd cli.Command) error {
-	log, closeLog, err := logger(cmd.Screen)
+	log, closeLog, err := cmd.Screen.Logger(os.Stderr)
 	if err != nil {
 		return err
 	}
@@ -253,7 +253,7 @@ func headless(ctx context.Context, cmd cli.Command) error {
 		return err
 	}
 	var sum cli.Summary
-	err = noted(log, watch(ctx, cmd, cfg, true, lines(cmd, &sum)))
+	err = noted(log, watch(ctx, cmd, cfg, log, true, lines(cmd, &sum)))
 	var sig *cli.Signalled
 	if errors.As(err, &sig) {
 		fmt.Fprintln(os.Stderr, "shardpilot: "+sig.Error())
@@ -274,24 +274,6 @@ func noted(log *slog.Logger, err error) error {
 	return err
 }
 
-// logger writes to the log file of the screen, or nowhere without one.
-func logger(s cli.Screen) (*slog.Logger, func(), error) {
-	level := slog.LevelWarn
-	if s.Verbose {
-		level = slog.LevelDebug
-	}
-	w, done := io.Discard, func() {}
-	if s.LogFile != "" {
-		f, err := os.OpenFile(s.LogFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
-		if err != nil {
-			return nil, nil, &control.Fault{Kind: control.FaultUsage, What: "the log file cannot be opened: " + err.Error(),
-				Hint: "choose another with --log-file", Err: err}
-		}
-		w, done = f, func() { _ = f.Close() }
-	}
-	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: level})), done, nil
-}
-
 // demo puts a load on a private PostgreSQL and watches that.
 func demo(ctx context.Context, cmd cli.Command) (err error) {
 	headless := cmd.Demo.Headless || cmd.JSON || !cli.HasTerminal()
@@ -300,7 +282,7 @@ func demo(ctx context.Context, cmd cli.Command) (err error) {
 			return err
 		}
 	}
-	log, closeLog, err := logger(cmd.Screen)
+	log, closeLog, err := cmd.Screen.Logger(io.Discard)
 	if err != nil {
 		return err
 	}
@@ -323,10 +305,10 @@ func demo(ctx context.Context, cmd cli.Command) (err error) {
 		defer cancel()
 	}
 	if !headless {
-		return ignoreDeadline(noted(log, watch(ctx, cmd, set.Config, true, screen(cmd))))
+		return ignoreDeadline(noted(log, watch(ctx, cmd, set.Config, log, true, screen(cmd))))
 	}
 	sum := cli.Summary{BySQL: map[string]int64{}}
-	err = ignoreDeadline(noted(log, watch(ctx, cmd, set.Config, true, lines(cmd, &sum))))
+	err = ignoreDeadline(noted(log, watch(ctx, cmd, set.Config, log, true, lines(cmd, &sum))))
 	stats, stopErr := set.Stop()
 	sum.Enqueued, sum.Completed, sum.LaneWaitS = int64(stats.Enqueued), int64(stats.Completed), stats.LaneWaitS
 	for class, n := range stats.Errors {
@@ -400,12 +382,12 @@ type station struct {
 
 // open looks whether the database has shardpilot's schema and puts a station
 // together. Nothing runs before its run.
-func open(ctx context.Context, cmd cli.Command, cfg *db.Config, leads bool) (*station, error) {
+func open(ctx context.Context, cmd cli.Command, cfg *db.Config, log *slog.Logger, leads bool) (*station, error) {
 	memory, err := cfg.WatchOnly(ctx)
 	if err != nil {
 		return nil, err
 	}
-	shows, err := metrics.Expose(metrics.Addresses{Metrics: cmd.Run.MetricsListen, Health: cmd.Run.HealthListen},
+	shows, err := metrics.Expose(metrics.Addresses{Metrics: cmd.Run.MetricsListen, Health: cmd.Run.HealthListen, Push: pushes(cmd, log)},
 		metrics.Options{TopQueues: cmd.Run.MetricsQueues, Version: version, GoVersion: runtime.Version(), Now: time.Now},
 		notify.New(os.Getenv, os.Getpid()))
 	if err != nil {
@@ -419,7 +401,10 @@ func open(ctx context.Context, cmd cli.Command, cfg *db.Config, leads bool) (*st
 		who, host := whoWeAre()
 		switch {
 		case leads:
-			s.leader = db.NewLeader(cfg, db.LeaderOptions{Name: who, Host: host, PID: os.Getpid()})
+			s.leader = db.NewLeader(cfg, db.LeaderOptions{Name: who, Host: host, PID: os.Getpid(),
+				OnChange: func(l control.Leadership) {
+					log.Info("leadership", "leading", l.Leading, "epoch", l.Epoch, "leader", l.Name, "refused", l.Refused)
+				}})
 			conf.Leader = s.leader
 		case cmd.Name == "dashboard": // read-only: it wants to know whom it follows
 			s.follower = db.NewFollower(cfg)
@@ -445,6 +430,16 @@ func open(ctx context.Context, cmd cli.Command, cfg *db.Config, leads bool) (*st
 		return nil, err
 	}
 	return s, nil
+}
+
+// pushes is where metrics are sent to, by processes that stay: a command that
+// comes and goes has nothing to tell.
+func pushes(cmd cli.Command, log *slog.Logger) *metrics.OTLP {
+	if cmd.Run.Mode == "" {
+		return nil
+	}
+	who, host := whoWeAre()
+	return &metrics.OTLP{Endpoint: cmd.Run.OTLPEndpoint, Instance: fmt.Sprintf("%s@%s[%d]", who, host, os.Getpid()), Log: log}
 }
 
 // A rehearsal's pace shortens windows; these bound how much more often it
@@ -508,10 +503,10 @@ func (s *station) close() {
 }
 
 // watch runs a station and hands what it sees to sink until either ends.
-func watch(ctx context.Context, cmd cli.Command, cfg *db.Config, leads bool, to sink) error {
+func watch(ctx context.Context, cmd cli.Command, cfg *db.Config, log *slog.Logger, leads bool, to sink) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s, err := open(ctx, cmd, cfg, leads)
+	s, err := open(ctx, cmd, cfg, log, leads)
 	if err != nil {
 		return err
 	}
@@ -554,7 +549,7 @@ func observe(ctx context.Context, cmd cli.Command, cfg *db.Config, enough func(c
 	use func(context.Context, *loop.Runner, control.Event) error) error {
 	limit := time.NewTimer(observeLimit) // of looking; a person who is asked may take longer
 	defer limit.Stop()
-	return watch(ctx, cmd, cfg, false, func(ctx context.Context, r *loop.Runner, events <-chan control.Event) error {
+	return watch(ctx, cmd, cfg, slog.New(slog.DiscardHandler), false, func(ctx context.Context, r *loop.Runner, events <-chan control.Event) error {
 		for {
 			select {
 			case <-ctx.Done():

@@ -11,8 +11,12 @@ import (
 	"shardpilot/probe/notify"
 )
 
-// Addresses are where to listen, host:port; "" serves nothing there.
-type Addresses struct{ Metrics, Health string }
+// Addresses are where to listen, host:port; "" serves nothing there. Push is
+// where to send the metrics, nil for nowhere.
+type Addresses struct {
+	Metrics, Health string
+	Push            *OTLP
+}
 
 // Exposition shows what the runner says to Prometheus, to whoever asks for the
 // process's health, and to systemd.
@@ -28,6 +32,15 @@ type Exposition struct {
 // anything else is done. Its errors are *control.Fault.
 func Expose(at Addresses, o Options, systemd notify.Notifier) (*Exposition, error) {
 	x := &Exposition{systemd: systemd, health: NewHealth(o.Now, o.StaleAfter), metrics: New(o)}
+	if at.Push != nil {
+		to, err := at.Push.collector(o.Version)
+		if err != nil {
+			return nil, err
+		}
+		if to != nil {
+			x.serve = append(x.serve, func(ctx context.Context) error { return x.metrics.push(ctx, to) })
+		}
+	}
 	for _, place := range []struct {
 		addr    string
 		handler http.Handler

@@ -20,6 +20,10 @@ func check(c Command, set *pflag.FlagSet) error {
 		return usageOf(c.Name, "--glyphs must be auto, braille, block or ascii, got %q", c.Screen.Glyphs)
 	case has("color") && !slices.Contains([]string{"auto", "truecolor", "256", "16", "none"}, c.Screen.Color):
 		return usageOf(c.Name, "--color must be auto, truecolor, 256, 16 or none, got %q", c.Screen.Color)
+	case has("log-format") && !slices.Contains([]string{"text", "json"}, c.Screen.LogFormat):
+		return usageOf(c.Name, "--log-format must be text or json, got %q", c.Screen.LogFormat)
+	case has("log-level") && !slices.Contains([]string{"debug", "info", "warn", "error"}, c.Screen.LogLevel):
+		return usageOf(c.Name, "--log-level must be debug, info, warn or error, got %q", c.Screen.LogLevel)
 	case has("mode") && c.Run.Mode != string(control.ModeShadow) && c.Run.Mode != string(control.ModeEnforced):
 		return usageOf(c.Name, "--mode must be shadow or enforced, got %q", c.Run.Mode)
 	case has("pace") && !(c.Run.Pace >= 1 && c.Run.Pace <= 48):

@@ -57,8 +57,10 @@ type Screen struct {
 	Theme      string   // auto, dark, light, contrast, mono
 	Columns    []string // nil for all
 	Thresholds tui.Thresholds
-	LogFile    string // "" writes no log
-	Verbose    bool   // log what PostgreSQL says (notices) and each reconnect
+	LogFile    string // "" writes to standard error where there is no screen, and nowhere else
+	LogFormat  string // text, json
+	LogLevel   string // debug, info, warn, error
+	Verbose    bool   // the level is debug, whatever LogLevel says
 }
 
 // Run is how the controller behaves.
@@ -68,6 +70,7 @@ type Run struct {
 
 	MetricsListen string // address, "" serves none
 	HealthListen  string // address, "" serves none
+	OTLPEndpoint  string // base URL of a collector, "" leaves it to the environment
 	MetricsQueues int    // queues with series of their own, 1..1000
 }
 

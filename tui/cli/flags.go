@@ -37,8 +37,10 @@ func screenFlags(f *pflag.FlagSet, c *Command) {
 }
 
 func logFileFlags(f *pflag.FlagSet, c *Command) {
-	f.StringVar(&c.Screen.LogFile, "log-file", "", "write a log to this file; the screen never shows one")
-	f.BoolVar(&c.Screen.Verbose, "verbose", false, "log notices and reconnects too")
+	f.StringVar(&c.Screen.LogFile, "log-file", "", "append the log to this file (run: standard error; otherwise none is written)")
+	f.StringVar(&c.Screen.LogFormat, "log-format", "text", "text or json, one object a line")
+	f.StringVar(&c.Screen.LogLevel, "log-level", "info", "debug, info, warn or error: what is logged, and everything above it")
+	f.BoolVar(&c.Screen.Verbose, "verbose", false, "log reconnects and other small things too, as --log-level debug")
 }
 
 func runFlags(f *pflag.FlagSet, c *Command) {
@@ -49,6 +51,7 @@ func runFlags(f *pflag.FlagSet, c *Command) {
 func listenFlags(f *pflag.FlagSet, c *Command) {
 	f.StringVar(&c.Run.MetricsListen, "metrics-listen", "", "serve Prometheus metrics at this address, e.g. 127.0.0.1:9187")
 	f.StringVar(&c.Run.HealthListen, "health-listen", "", "serve /live and /ready at this address")
+	f.StringVar(&c.Run.OTLPEndpoint, "otlp-endpoint", "", "push the metrics to this OpenTelemetry collector, e.g. http://127.0.0.1:4318")
 	f.IntVar(&c.Run.MetricsQueues, "metrics-queues", 200, "queues with series of their own, 1 to 1000; the rest is summed")
 }
 
