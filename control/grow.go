@@ -81,11 +81,12 @@ func causes(p Policy, s *Signal, list []Blocker) []Blocker {
 		return append(list, Blocker{Rule: ReasonUnknownSignal, Detail: "what the holders do is not known"})
 	case notify >= p.NotifyShare:
 		list = append(list, Blocker{Rule: ReasonNotifyBound, Detail: percent(notify) + " of the waits are behind NOTIFY, needs below " + percent(p.NotifyShare)})
-	case notify+hidden >= p.NotifyShare && hidden > 0:
-		list = append(list, Blocker{Rule: ReasonHoldersHidden, Detail: percent(hidden) + " of the waits are behind holders hidden from this role, NOTIFY cannot be ruled out"})
 	}
-	if stuck >= p.StuckShare {
+	switch {
+	case stuck >= p.StuckShare:
 		list = append(list, Blocker{Rule: ReasonStuckHolder, Detail: percent(stuck) + " of the waits are behind a stuck holder, needs below " + percent(p.StuckShare)})
+	case stuck+hidden >= p.StuckShare && hidden > 0: // the NOTIFY queue is seen by every role
+		list = append(list, Blocker{Rule: ReasonHoldersHidden, Detail: percent(hidden) + " of the waits are behind holders hidden from this role, a stuck one cannot be ruled out"})
 	}
 	return list
 }

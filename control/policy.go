@@ -33,7 +33,8 @@ type Policy struct {
 	// GrowGain is the least predicted gain, 0.15 for 15%. Range 0 to 1.
 	GrowGain float64
 	// NotifyShare is the share of the waits behind holders in the NOTIFY commit
-	// queue from which more lanes would only move the queue. Range above 0 to 1.
+	// queue, or at its head with others behind, from which more lanes would only
+	// move the queue. Range above 0 to 1.
 	NotifyShare float64
 	// StuckShare is the same for holders that keep their lane for seconds. Range above 0 to 1.
 	StuckShare float64
@@ -133,7 +134,7 @@ func DefaultPolicy() Policy {
 		Period: time.Second, Batch: 2 * time.Second,
 		GrowWindow: 2 * time.Minute, GrowShare: 0.25, GrowWaiters: 1,
 		FastWindow: 30 * time.Second, FastShare: 0.60, FastWaiters: 4,
-		GrowGain: 0.15, NotifyShare: 0.50, StuckShare: 0.50, SkewShare: 0.80, SkewInside: 4,
+		GrowGain: 0.15, NotifyShare: 0.25, StuckShare: 0.50, SkewShare: 0.80, SkewInside: 4,
 		ShrinkWindow: 30 * time.Minute, ShrinkShare: 0.05, ShrinkSlice: 5 * time.Minute, SliceShare: 0.10,
 		RateFloor: 0.50, ShrinkBusy: 0.50,
 		GrowCooldown: 2 * time.Minute, ShrinkCooldown: 30 * time.Minute, ReverseCooldown: 2 * time.Hour,

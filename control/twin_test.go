@@ -78,7 +78,7 @@ func twinContended(p Policy, s Signal, to int) bool {
 		if !c.Lane.OK() && !c.Notify.OK() && !c.Stuck.OK() && !c.Unknown.OK() {
 			return false
 		}
-		if c.Notify.Or(0) >= 0.50 || c.Stuck.Or(0) >= 0.50 || c.Unknown.Or(0) > 0 && c.Notify.Or(0)+c.Unknown.Or(0) >= 0.50 {
+		if c.Notify.Or(0) >= 0.25 || c.Stuck.Or(0) >= 0.50 || c.Unknown.Or(0) > 0 && c.Stuck.Or(0)+c.Unknown.Or(0) >= 0.50 {
 			return false
 		}
 	}

@@ -81,6 +81,8 @@
 //
 // The waiters of a lane are counted under the class of its holder: notify when
 // it stands in the NOTIFY queue itself, stuck when it has kept the lane for 2 s,
+// notify too when it commits at the head of that queue with others behind it (a
+// commit that nobody stands behind is the lane's own: another lane's could run),
 // unknown when its activity is hidden, lane otherwise. Kept means that looks 2 s
 // apart saw the same transaction with the lane, or that it has been idle in
 // transaction for as long. The age of the transaction alone would not do: where

@@ -74,15 +74,18 @@ func (c causes) bottleneck(waiters control.Value) control.Bottleneck {
 	return control.BottleneckLane
 }
 
-// classify says what a holder does. held is for how long our looks saw this
-// transaction with the lane.
-func classify(notify bool, held, stuckAfter time.Duration, s session, known bool) control.Bottleneck {
+// classify says what a holder does: it stands in the NOTIFY queue, or it is
+// ahead there, committing, with others behind it. held is for how long our looks
+// saw this transaction with the lane.
+func classify(notify, ahead bool, held, stuckAfter time.Duration, s session, known bool) control.Bottleneck {
 	limit := stuckAfter.Seconds()
 	switch {
 	case notify:
 		return control.BottleneckNotify
 	case held >= stuckAfter:
 		return control.BottleneckStuck
+	case ahead:
+		return control.BottleneckNotify
 	case !known || s.hidden:
 		return control.BottleneckUnknown
 	case idleInTransaction(s.state) && s.stateAge.Or(0) >= limit && s.xactAge.Or(0) >= limit:

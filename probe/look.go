@@ -36,6 +36,7 @@ type look struct {
 	wait      map[*lane][]who
 	hold      map[*lane]who
 	notify    map[int32]bool // pids in the NOTIFY queue
+	notifies  int32          // pid that has the NOTIFY lock, 0 for none
 }
 
 // take asks for one look. keys is nil to match here.
@@ -79,7 +80,9 @@ func take(ctx context.Context, l *link, byKey map[int64]*lane, keys []int64, ask
 
 func (o *look) row(kind int16, by who, key int64, granted bool, byKey map[int64]*lane) {
 	if kind == 2 {
-		if !granted {
+		if granted {
+			o.notifies = by.pid
+		} else {
 			o.notify[by.pid] = true
 		}
 		return
@@ -94,6 +97,10 @@ func (o *look) row(kind int16, by who, key int64, granted bool, byKey map[int64]
 		o.wait[ln] = append(o.wait[ln], by)
 	}
 }
+
+// ahead says whether a session commits at the head of the NOTIFY queue while
+// others stand behind it.
+func (o *look) ahead(pid int32) bool { return pid != 0 && pid == o.notifies && len(o.notify) > 0 }
 
 func deref[T any](p *T) T {
 	if p == nil {

@@ -2,6 +2,7 @@ package probe
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -215,6 +216,34 @@ func TestAHolderInTheNotifyQueueIsClassedNotify(t *testing.T) {
 	}
 	<-blocked
 	join()
+}
+
+// TestBothLanesOfProducersThatOnlyCommitAreBehindNotify: of two lanes one holder
+// commits and the other stands behind it. Counting the latter alone, half of the
+// waits would look like a lane's, and a step up like a way out.
+func TestBothLanesOfProducersThatOnlyCommitAreBehindNotify(t *testing.T) {
+	// Each commit takes 100 ms to flush.
+	d := pgtest.NewServer(t, newest(), map[string]string{"fsync": "on", "commit_delay": "100000", "commit_siblings": "0"})
+	awa(t, d, map[string]int{"orders": 2})
+	ctx, stop := context.WithCancel(context.Background())
+	var producers sync.WaitGroup
+	for range 16 { // the lane is the backend's pid modulo two
+		conn := d.Connect(t)
+		producers.Go(func() {
+			for ctx.Err() == nil {
+				if _, err := conn.Exec(context.Background(), insert, "orders"); err != nil {
+					t.Errorf("enqueue: %v", err)
+					return
+				}
+			}
+		})
+	}
+	p := start(t, config(d.URL))
+	t.Cleanup(func() { stop(); producers.Wait() }) // before the probe's own cleanup counts what is left
+	until(t, p, "most waits behind NOTIFY", func(s control.Snapshot) bool {
+		r := of(s, "orders")
+		return r.Bottleneck == control.BottleneckNotify && r.Causes.Notify.Or(0) > 0.75 && r.Waiters.Or(0) > 8
+	})
 }
 
 func newest() string {

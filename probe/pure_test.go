@@ -17,6 +17,7 @@ func TestAHolderIsStuckWhenItKeptTheLaneNotWhenItStoodInLineForIt(t *testing.T) 
 	old, young := control.Some(5), control.Some(0.01)
 	for name, c := range map[string]struct {
 		notify bool
+		ahead  bool
 		held   time.Duration
 		s      session
 		known  bool
@@ -29,12 +30,15 @@ func TestAHolderIsStuckWhenItKeptTheLaneNotWhenItStoodInLineForIt(t *testing.T) 
 		"idle in transaction for a moment":  {s: session{state: "idle in transaction", xactAge: old, stateAge: young}, known: true, want: control.BottleneckLane},
 		"idle after a failed statement":     {s: session{state: "idle in transaction (aborted)", xactAge: old, stateAge: old}, known: true, want: control.BottleneckStuck},
 		"in the NOTIFY queue, however long": {notify: true, held: time.Minute, s: session{xactAge: old}, known: true, want: control.BottleneckNotify},
+		"ahead in the NOTIFY queue":         {ahead: true, s: session{xactAge: young}, known: true, want: control.BottleneckNotify},
+		"ahead there, kept the lane":        {ahead: true, held: 2 * time.Second, s: session{xactAge: old}, known: true, want: control.BottleneckStuck},
+		"hidden, ahead there":               {ahead: true, s: session{hidden: true}, known: true, want: control.BottleneckNotify},
 		"hidden":                            {s: session{hidden: true}, known: true, want: control.BottleneckUnknown},
 		"hidden, in the NOTIFY queue":       {notify: true, s: session{hidden: true}, known: true, want: control.BottleneckNotify},
 		"hidden, kept the lane":             {held: 3 * time.Second, s: session{hidden: true}, known: true, want: control.BottleneckStuck},
 		"gone before we asked":              {want: control.BottleneckUnknown},
 	} {
-		if got := classify(c.notify, c.held, 2*time.Second, c.s, c.known); got != c.want {
+		if got := classify(c.notify, c.ahead, c.held, 2*time.Second, c.s, c.known); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}

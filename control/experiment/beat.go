@@ -54,7 +54,8 @@ func (c *crowd) sample() {
 	b := &c.beat
 	inNotify := map[int32]bool(nil)
 	if c.notify.waiting.len() > 0 {
-		inNotify = make(map[int32]bool, c.notify.waiting.len())
+		inNotify = make(map[int32]bool, c.notify.waiting.len()+1)
+		inNotify[c.notify.holder] = true
 		for _, who := range c.notify.waiting.items[c.notify.waiting.head:] {
 			inNotify[who] = true
 		}

@@ -71,7 +71,7 @@ func expectOf(t *testing.T, shape Shape, r Result) {
 			t.Errorf("grew to %d shards for one hot key", r.End)
 		}
 	case "notify":
-		if r.End > 4 {
+		if r.End > 2 {
 			t.Errorf("grew to %d shards behind NOTIFY", r.End)
 		}
 	case "ramp", "sine":
