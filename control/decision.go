@@ -138,6 +138,8 @@ type Event struct {
 	ProcessMode   Mode   // shadow or enforced, of this process
 	Leader        string // "" unknown or watch-only, "self", or who leads
 	Memory        string // where decisions are kept: "database", or a sentence why only in memory
+	World         World  // what the decisions were made under
+	InFlight      string // queue whose count was being written meanwhile, "" for none
 }
 
 // Failure is a tick that produced nothing.

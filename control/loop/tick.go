@@ -73,6 +73,7 @@ func (r *Runner) take(ctx context.Context, got readResult) {
 	}
 	r.follow()
 	r.decide()
+	event.World, event.InFlight = r.world, r.budget.InFlight
 	if due := r.c.Now().Sub(r.loadTried) >= r.c.Reload; due && r.loaded && !r.alone {
 		r.wantLoad = true
 	}

@@ -1,0 +1,89 @@
+package record
+
+import (
+	"time"
+
+	"shardpilot/control"
+)
+
+func (d *decoder) tick(b []byte) (done bool, t int64, err error) {
+	s := scanner{b: b}
+	s.expect('[')
+	var heads [headPeriod]int64
+	for i := range heads {
+		heads[i] = s.int()
+		s.expect(',')
+	}
+	var common control.Reading
+	common.PeriodS = s.value().Or(0)
+	s.expect(',')
+	common.Expected = s.value().Or(0)
+	s.expect(',')
+	common.Samples = max(whole(s.value()), 0)
+	s.expect(',')
+	common.WindowS = s.value().Or(0)
+	for s.more() {
+		if s.i < len(b) && b[s.i] != '[' { // a later version's addition to the head
+			s.value()
+			continue
+		}
+		d.buf = s.row(d.buf)
+		if s.failed || !d.row(d.buf) {
+			return false, 0, errLine
+		}
+	}
+	if s.failed || s.i != len(b) {
+		return false, 0, errLine
+	}
+	d.failure = nil
+	d.head = tickHead{at: moment(heads[headAt]), server: moment(heads[headServer]), skew: time.Duration(heads[headSkew]), reading: common}
+	return true, heads[headT], nil
+}
+
+// row takes what is new of one queue.
+func (d *decoder) row(row []control.Value) bool {
+	var r control.Reading
+	if !chartOf(&r, row, d.names) || len(row) < rowFixed {
+		return false
+	}
+	q := d.queue(whole(row[rowQueue]))
+	r.ProducerList, r.HighestShard = q.reading.ProducerList, whole(row[rowHighest])
+	or := func(to *float64, at int) bool {
+		v, ok := row[at].Get()
+		*to = v
+		return !ok
+	}
+	var samples float64
+	q.asPeriod, q.asExpect = or(&r.PeriodS, rowPeriod), or(&r.Expected, rowExpected)
+	q.asSamples, q.asWindow = or(&samples, rowSamples), or(&r.WindowS, rowWindow)
+	r.Samples = max(whole(control.Some(samples)), 0)
+	r.WaitSum, r.HoldSum = row[rowWaitSum].Or(0), row[rowHoldSum].Or(0)
+	r.Holders, r.Inside, r.WaitPerEnqueueS = row[rowHolders], row[rowInside], row[rowWaitEach]
+	r.Applied, r.Producers, r.Stale = row[rowApplied], row[rowProducers], max(whole(row[rowStale]), 0)
+	if r.HighestShard < 0 || r.HighestShard > 1<<16 {
+		return false
+	}
+	if n := whole(row[rowDrained]); n >= 0 {
+		r.Drained = make([]bool, r.HighestShard)
+		for i := n; i < len(r.Drained); i++ {
+			r.Drained[i] = true
+		}
+	}
+	q.offset = time.Duration(row[rowAt].Or(0))
+	lanes, rest := whole(row[rowLanes]), row[rowFixed:]
+	if lanes < 0 || lanes > len(rest)/laneFields {
+		return false
+	}
+	r.Lanes = make([]control.LaneReading, lanes)
+	for i := range r.Lanes {
+		r.Lanes[i] = control.LaneReading{Priority: whole(rest[0]), Shard: whole(rest[1]), Waiters: rest[2], Busy: rest[3], Depth: rest[4], LagS: rest[5], Rate: rest[6]}
+		rest = rest[laneFields:]
+	}
+	if len(rest) >= holderFields {
+		r.Holder = &control.Holder{PID: whole(rest[0]), Application: d.name(whole(rest[1])), User: d.name(whole(rest[2])), Client: d.name(whole(rest[3])),
+			State: d.name(whole(rest[4])), WaitEvent: d.name(whole(rest[5])), XactAgeS: rest[6], Waiters: whole(rest[7]), Class: bottleneckOf(rest[8]),
+			Priority: whole(rest[9]), Shard: whole(rest[10]), Hidden: whole(rest[11]) == 1}
+	}
+	q.reading, q.there = r, true
+	return true
+}
