@@ -801,11 +801,7 @@ func with(ctx context.Context, cmd cli.Command, do func(context.Context, *pgx.Co
 
 func showLog(ctx context.Context, cmd cli.Command) error {
 	return with(ctx, cmd, func(ctx context.Context, conn *pgx.Conn) error {
-		filter := db.LogFilter{Queue: cmd.Act.Queue}
-		if cmd.Act.Since > 0 {
-			filter.Since = time.Now().Add(-cmd.Act.Since)
-		}
-		entries, err := db.ReadLog(ctx, conn, filter, cmd.Act.Limit)
+		entries, err := db.ReadLog(ctx, conn, db.LogFilter{Queue: cmd.Act.Queue, Younger: cmd.Act.Since}, cmd.Act.Limit)
 		if err != nil {
 			return err
 		}

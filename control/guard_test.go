@@ -8,7 +8,7 @@ import (
 
 func TestGuardTurnsAPanicIntoAFaultThatKeepsItsStack(t *testing.T) {
 	own := errors.New("its own")
-	if err := Guard("it", func() error { return own }); err != own {
+	if err := Guard("it", func() error { return own }); !errors.Is(err, own) {
 		t.Errorf("an error becomes %v", err)
 	}
 	err := Guard("the works", func() error { panic("a spanner") })

@@ -12,10 +12,10 @@ import (
 
 // LogFilter narrows ReadLog. The zero value is everything.
 type LogFilter struct {
-	Queue  string            // "" for all
-	Kinds  []control.LogKind // nil for all
-	Before int64             // only entries with a smaller ID, for paging; 0 for all
-	Since  time.Time         // not before this time of the server's clock
+	Queue   string            // "" for all
+	Kinds   []control.LogKind // nil for all
+	Before  int64             // only entries with a smaller ID, for paging; 0 for all
+	Younger time.Duration     // only entries younger than this by the server's clock; 0 for all
 }
 
 // DefaultLogLimit is how many entries ReadLog gives when told 0, and
@@ -34,7 +34,7 @@ func ReadLog(ctx context.Context, conn *pgx.Conn, f LogFilter, limit int) ([]con
 	for _, k := range f.Kinds {
 		kinds = append(kinds, string(k))
 	}
-	entries, err := collect(ctx, conn, readEntry, query("store/log"), f.Queue, kinds, f.Before, stamp(f.Since), min(limit, maxLogLimit))
+	entries, err := collect(ctx, conn, readEntry, query("store/log"), f.Queue, kinds, f.Before, f.Younger.Seconds(), min(limit, maxLogLimit))
 	return entries, interpret(err, "read the decision log")
 }
 

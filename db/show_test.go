@@ -87,8 +87,11 @@ func TestLogIsReadNewestFirstAndFiltered(t *testing.T) {
 	if e := got(LogFilter{Kinds: []control.LogKind{control.LogDecision}}, 0); len(e) != 5 {
 		t.Errorf("%+v", e)
 	}
-	if e := got(LogFilter{Since: time.Now().Add(time.Hour)}, 0); len(e) != 0 {
+	if e := got(LogFilter{Younger: time.Nanosecond}, 0); len(e) != 0 {
 		t.Errorf("%+v", e)
+	}
+	if e := got(LogFilter{Younger: time.Hour}, 0); len(e) != 10 {
+		t.Errorf("%d entries within an hour", len(e))
 	}
 }
 

@@ -31,13 +31,25 @@ func (s *state) fold(l look, est *estimator) []int32 {
 		s.mended("locks")
 		s.own(l)
 	}
-	if one, ok := est.sample(l); ok {
+	if one, ok := est.sample(l); ok && s.seesProducers() {
 		s.add(l.at, one)
 	}
 	if !l.read || l.torn {
 		return nil
 	}
 	return s.wanted(l)
+}
+
+// seesProducers says whether the lock table looked at is the producers'. A
+// standby has its own: nobody waits there, whatever happens on the primary.
+func (s *state) seesProducers() bool {
+	if !s.database.Standby {
+		s.mended("waits")
+		return true
+	}
+	s.problem(control.Problem{Part: "waits", Detail: "a standby does not see who waits on its primary",
+		Hint: "watch the primary; depth and lag are shown here too"})
+	return false
 }
 
 func (s *state) activityProblem(l look) {

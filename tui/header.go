@@ -133,7 +133,7 @@ func (m *Model) whoLine(w int) line {
 		parts = append(parts, part{badge(roleBadge, "WATCHING"), 0})
 	}
 	unfit := m.unfit()
-	if m.opt.ReadOnly || unfit != "" {
+	if m.opt.ReadOnly || unfit != "" || m.noPolicy() != "" {
 		parts = append(parts, part{text(roleWarn, "read-only"), 1})
 	}
 	if unfit != "" {
@@ -146,7 +146,7 @@ func (m *Model) whoLine(w int) line {
 	}
 	switch m.live.Leader {
 	case "":
-		if short == "watch only" {
+		if short == "watch only" || m.noPolicy() != "" {
 			break // nobody could lead
 		}
 		parts = append(parts, part{text(roleDim, "no leader known"), 2})

@@ -211,6 +211,8 @@ func (m *Model) behindLine(r row, w int) line {
 		return l.clip(w, m.g.dots)
 	case r.past:
 		return text(roleFaint, "who held the lanes is not kept")
+	case !r.reading.Waiters.OK():
+		return text(roleFaint, "who holds the lanes was not seen")
 	}
 	return text(roleFaint, "nobody stands behind a holder")
 }
