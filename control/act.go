@@ -3,7 +3,8 @@ package control
 import "fmt"
 
 // Act is Decide for people: what a command amounts to, as effects. An error is
-// a *Fault that says why not, and nothing is to be done or logged. A pending
+// a *Fault that says why not, and nothing is to be done; Superseded tells which
+// of them belong in the log. A pending
 // step that no longer holds comes back as a change with OutcomeSuperseded, and
 // its effects end it and log that.
 func Act(p Policy, s State, in Input, c Command) (Effects, Result, error) {
@@ -22,7 +23,7 @@ func Act(p Policy, s State, in Input, c Command) (Effects, Result, error) {
 	case VerbOverride, VerbUndo:
 		return override(p, s, in, c)
 	case VerbPin:
-		return pin(p, in, c)
+		return pin(p, s, in, c)
 	case VerbUnpin, VerbPause, VerbResume, VerbAuto, VerbManual:
 		return settings(in, c)
 	}
@@ -56,11 +57,13 @@ func (s *State) meant(in *Input, c Command) (*Pending, error) {
 	n := s.Pending
 	switch {
 	case c.Expect != 0 && c.Expect == s.ended.generation && (n == nil || n.Generation != c.Expect):
-		return nil, refused("the step is over: "+s.ended.how+", by "+s.ended.by+" at "+s.ended.at.UTC().Format("15:04:05Z"), "")
+		return nil, late("the step is over: "+s.ended.how+", by "+s.ended.by+" at "+s.ended.at.UTC().Format("15:04:05Z"), "")
+	case n == nil && c.Expect == 0:
+		return nil, refused("no step of this queue is pending", "")
 	case n == nil:
-		return nil, refused("no step of this queue is pending", "It was taken, rejected or withdrawn; see the log")
+		return nil, late("no step of this queue is pending", "It was taken, rejected or withdrawn; see the log")
 	case c.Expect != n.Generation:
-		return nil, refused("the pending step is another one now, "+arrow(n.From, n.To), "Look at it, then decide again")
+		return nil, late("the pending step is another one now, "+arrow(n.From, n.To), "Look at it, then decide again")
 	}
 	return n, nil
 }

@@ -34,7 +34,7 @@ type Command struct {
 	// From is the count the operator saw; override, pin and undo are
 	// superseded when it is another. 0 leaves that to the gate's compare-and-set.
 	From int
-	To   int           // override, pin: the count. 0 with pin means the present one
+	To   int           // override, pin: the count. 0 with pin means the present one. undo: the count it must come to, 0 for any
 	For  time.Duration // pin: how long, 0 until unpinned
 	Up   bool          // pause, resume: steps up; neither Up nor Down means both
 	Down bool          // pause, resume: steps down

@@ -35,7 +35,7 @@ func (e Effects) Empty() bool {
 func Decide(p Policy, s State, in Input) (State, Decision, Effects) {
 	var fx Effects
 	from, now := in.Signal.Shards, in.World.Now
-	d := Decision{At: now, Queue: in.Queue.Queue, Mode: in.mode(), Action: ActionHold, From: from, To: from, Policy: in.Queue}
+	d := Decision{At: now, Queue: in.Queue.Queue, Mode: in.mode(), Action: ActionHold, From: from, To: from, Policy: in.Queue, Undo: s.undo()}
 	fresh := from > 0 && now.Sub(in.Signal.At) <= staleAfter(p, in.Signal.Period)
 	if fresh && s.Shards == 0 {
 		s.Shards = from

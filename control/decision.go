@@ -76,6 +76,8 @@ type Decision struct {
 	Step *Pending `json:"step,omitempty"`
 	// Policy is what operators allow for the queue, as it was at this tick.
 	Policy QueuePolicy `json:"-"`
+	// Undo is what taking the newest change back would do at this tick.
+	Undo Undo `json:"-"`
 }
 
 // Outcome is how a write of a shard count ended.

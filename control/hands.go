@@ -8,15 +8,15 @@ import (
 // free says whether a person may set the count now, from the one they saw. A
 // person acts on their own judgement, so evidence, warm-up, cooldowns and
 // budgets do not bind them; what would make the write unsafe does.
-func free(p Policy, in *Input, c Command) error {
+func free(p Policy, s *State, in *Input, c Command) error {
 	if list := hardFreeze(p, in, nil); len(list) > 0 {
 		return refused(list[0].Rule.Words()+": "+list[0].Detail, "Nothing is written while that is so")
 	}
 	if in.Budget.InFlight != "" {
 		return refused("a change is being written", "Try again when it is done")
 	}
-	if n := in.Signal.Shards; c.From != 0 && c.From != n {
-		return refused("the count is "+strconv.Itoa(n)+" now, not "+strconv.Itoa(c.From), "Look at it, then decide again")
+	if n := in.Signal.Shards; c.From != 0 && c.From != n && c.Verb != VerbUndo {
+		return late("the count is "+strconv.Itoa(n)+" now, not "+strconv.Itoa(c.From)+s.since(n), "Look at it, then decide again")
 	}
 	return nil
 }
@@ -45,18 +45,15 @@ func inRange(to int) error {
 
 func override(p Policy, s State, in Input, c Command) (Effects, Result, error) {
 	res, to, reason := Result{Policy: in.Queue}, c.To, ReasonOverride
-	if err := free(p, &in, c); err != nil {
+	if err := free(p, &s, &in, c); err != nil {
 		return Effects{}, res, err
 	}
 	if c.Verb == VerbUndo {
-		m, ok := s.last()
-		if !ok {
-			return Effects{}, res, refused("no change of this queue is known", "")
+		var err error
+		if to, err = undoing(p, &s, &in, c); err != nil {
+			return Effects{}, res, err
 		}
-		if m.to != in.Signal.Shards {
-			return Effects{}, res, refused("the count was changed since: it is "+strconv.Itoa(in.Signal.Shards)+", the last change known led to "+strconv.Itoa(m.to), "Set the count you want")
-		}
-		to, reason = m.from, ReasonUndo
+		reason = ReasonUndo
 	}
 	if err := inRange(to); err != nil {
 		return Effects{}, res, err
@@ -76,7 +73,7 @@ func override(p Policy, s State, in Input, c Command) (Effects, Result, error) {
 	return Effects{Step: step}, res, nil
 }
 
-func pin(p Policy, in Input, c Command) (Effects, Result, error) {
+func pin(p Policy, s State, in Input, c Command) (Effects, Result, error) {
 	res, to := Result{Policy: in.Queue}, c.To
 	if to == 0 {
 		to = in.Signal.Shards
@@ -107,7 +104,7 @@ func pin(p Policy, in Input, c Command) (Effects, Result, error) {
 		res.Policy, res.Detail = q, e.Detail
 		return Effects{Entries: []LogEntry{e}, Policy: &q}, res, nil
 	}
-	if err := free(p, &in, c); err != nil {
+	if err := free(p, &s, &in, c); err != nil {
 		return Effects{}, res, err
 	}
 	q, _, err := crossing(&in, to, c)
@@ -158,7 +155,7 @@ func settings(in Input, c Command) (Effects, Result, error) {
 			q.Max = c.Max
 		}
 		if n := in.Signal.Shards; n > q.Max && q.Max >= MinMax {
-			return Effects{}, Result{Policy: in.Queue}, refused(fmt.Sprintf("the queue has %d shards now, more than a maximum of %d", n, q.Max),
+			return Effects{}, Result{Policy: in.Queue}, refused("the queue has "+Plural(n, "shard")+" now, more than a maximum of "+strconv.Itoa(q.Max),
 				"Choose a higher maximum, or lower the count by hand first")
 		}
 		if c.Accept && !q.Accepted() {

@@ -54,7 +54,7 @@ func (s *State) used(e LogEntry, at time.Time) {
 	if e.Kind == LogChange {
 		how = string(e.Outcome) + ", " + how
 	}
-	s.ended = ended{generation: e.Pending, by: e.Actor, how: how, at: at}
+	s.ended = ended{generation: e.Pending, from: e.From, to: e.To, by: e.Actor, how: how, at: at}
 	if s.Pending != nil && s.Pending.Generation == e.Pending {
 		s.Pending = nil
 	}
@@ -70,7 +70,7 @@ func (s *State) learnChange(p Policy, e LogEntry, at time.Time) {
 	}
 	s.Shards = e.To
 	s.Pending, s.RevertTo = nil, 0
-	s.push(mark{at: at, from: e.From, to: e.To, own: own, revert: e.Reason == ReasonRevert})
+	s.push(mark{at: at, from: e.From, to: e.To, own: own, revert: e.Reason == ReasonRevert, by: e.Actor})
 	s.Trial = &Trial{At: at, From: e.From, To: e.To, Before: e.Before, Own: own && e.Reason != ReasonRevert, Predicted: e.PredictedGain}
 	if own && s.reversals(p.ReversalSpan, at) >= p.Reversals {
 		s.Oscillating = true

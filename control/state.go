@@ -46,6 +46,7 @@ type mark struct {
 	from, to int
 	own      bool
 	revert   bool // took harm back
+	by       string
 }
 
 func (m mark) up() bool { return m.to > m.from }
@@ -53,6 +54,7 @@ func (m mark) up() bool { return m.to > m.from }
 // ended is how a pending step came to its end.
 type ended struct {
 	generation int64
+	from, to   int
 	by, how    string
 	at         time.Time
 }

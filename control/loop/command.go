@@ -68,6 +68,10 @@ func (r *Runner) act(ctx context.Context, a ask) {
 	if err == nil && fx.Step != nil && r.c.Gate == nil {
 		err = refused("this process cannot write shard counts", "Run shardpilot install, and give its role the rights of shardpilot grants")
 	}
+	if entry, late := control.Superseded(m.State, in, a.command, err); late {
+		r.send(ctx, &errand{asked: &a, refused: err, batch: Batch{Entries: []control.LogEntry{entry}}})
+		return
+	}
 	if err != nil || fx.Empty() {
 		a.reply <- answer{result: res, err: err}
 		return

@@ -14,7 +14,10 @@ type errand struct {
 	step   *control.Step
 	asked  *ask // the command it is for, nil when it is the controller's own
 	result control.Result
-	began  time.Time // our clock
+	// refused is the answer to a command that came too late, of which nothing
+	// but that goes into the log.
+	refused error
+	began   time.Time // our clock
 }
 
 type errandResult struct {
@@ -71,6 +74,11 @@ func (r *Runner) run(ctx context.Context, e *errand, after int64) errandResult {
 	if !e.batch.empty() {
 		done.err = call(func(ctx context.Context) error { return r.c.Store.Save(ctx, e.batch) })
 	}
+	if e.asked != nil && refusal(done.err) { // somebody was quicker: both stand in the log
+		if err := call(func(ctx context.Context) error { return r.c.Store.Save(ctx, e.batch.late(done.err)) }); err != nil {
+			done.loadErr = err
+		}
+	}
 	if e.step != nil && done.err == nil {
 		done.err = call(func(ctx context.Context) error {
 			c, err := r.c.Gate.Apply(ctx, *e.step)
@@ -99,6 +107,18 @@ func (r *Runner) run(ctx context.Context, e *errand, after int64) errandResult {
 		done.loadErr = err
 	}
 	return done
+}
+
+// late is what is left of a person's batch that the store refused, since a
+// pending step or a policy is not what it was: entries that say so.
+func (b *Batch) late(why error) Batch {
+	var out Batch
+	for _, e := range b.Entries {
+		e.Kind, e.Outcome, e.Reason = control.LogChange, control.OutcomeSuperseded, control.ReasonSuperseded
+		e.Detail, e.Pending = what(why), 0
+		out.Entries = append(out.Entries, e)
+	}
+	return out
 }
 
 func what(err error) string {
@@ -138,6 +158,9 @@ func (r *Runner) finish(done errandResult) {
 		return
 	}
 	a := answer{result: e.result, err: done.err}
+	if e.refused != nil {
+		a.err = e.refused
+	}
 	if done.fatal != nil {
 		a.err = done.fatal
 	}

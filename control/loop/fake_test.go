@@ -23,6 +23,7 @@ type database struct {
 	reads   int
 	broken  error         // of Read
 	down    error         // of Save and Load
+	refuse  error         // of the next Save that uses something up
 	gate    error         // of Apply
 	slow    time.Duration // Apply takes so long
 	applied []control.Step
@@ -86,6 +87,10 @@ func (d *database) Save(ctx context.Context, b Batch) error {
 	defer d.mu.Unlock()
 	if d.down != nil {
 		return d.down
+	}
+	if err := d.refuse; err != nil && len(b.UseUp) > 0 {
+		d.refuse = nil
+		return err
 	}
 	d.saves = append(d.saves, b)
 	return d.memory.Save(ctx, b)

@@ -98,6 +98,20 @@ func TestApprovalTakesTheStepOnceAndTheLoserIsToldWho(t *testing.T) {
 		if control.ExitCode(loser) != 3 || !strings.Contains(loser.Error(), winner) {
 			t.Errorf("the loser was told %v, want who won (%s)", loser, winner)
 		}
+		_, err := r.Do(context.Background(), control.Command{Verb: control.VerbReject, Queue: "orders", Actor: "eve", Host: "bastion", Expect: step.Generation, Why: "too late"})
+		if control.ExitCode(err) != 3 || !strings.Contains(err.Error(), winner) {
+			t.Errorf("who rejects what is taken was told %v, want who took it (%s)", err, winner)
+		}
+		tried := map[string]control.Outcome{}
+		for _, e := range d.kinds(control.LogChange) {
+			tried[e.Actor] = e.Outcome
+			if e.Outcome == control.OutcomeSuperseded && (e.From != 1 || e.To != 2 || e.Reason != control.ReasonSuperseded || !strings.Contains(e.Detail, winner) || e.Pending != 0) {
+				t.Errorf("the log says of who came too late: %+v", e)
+			}
+		}
+		if len(tried) != 3 || tried[winner] != control.OutcomeApplied || tried["eve@bastion"] != control.OutcomeSuperseded {
+			t.Errorf("the log has %v, want the winner and both who came too late", tried)
+		}
 	})
 }
 
