@@ -29,7 +29,7 @@ func growEvidence(p Policy, s *Signal, to int, list []Blocker) (blockers []Block
 		list = append(list, Blocker{Rule: ReasonSkewed, Detail: percent(s.TopLane.Or(0)) + " of the waits are in one lane, may be " + percent(p.SkewShare)})
 	}
 	if s.Stale > 0 {
-		list = append(list, Blocker{Rule: ReasonStaleProducers, Detail: strconv.Itoa(s.Stale) + " producers are not on " + strconv.Itoa(s.Shards)})
+		list = append(list, Blocker{Rule: ReasonStaleProducers, Detail: Plural(s.Stale, "producer") + " not on " + strconv.Itoa(s.Shards)})
 	}
 	return list, fast
 }

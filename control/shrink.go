@@ -41,7 +41,7 @@ func lanesLeft(p Policy, s *Signal, to int, list []Blocker) []Blocker {
 	case !ok:
 		list = append(list, Blocker{Rule: ReasonUnknownSignal, Detail: "how busy the lanes are is not known"})
 	case busy/float64(to) >= p.ShrinkBusy:
-		list = append(list, Blocker{Rule: ReasonLanesBusy, Detail: needs(lanes(to)+" would be busy", Some(busy/float64(to)), "below ", p.ShrinkBusy)})
+		list = append(list, Blocker{Rule: ReasonLanesBusy, Detail: needs(Plural(to, "lane")+" would be busy", Some(busy/float64(to)), "below ", p.ShrinkBusy)})
 	}
 	switch {
 	case !s.DrainedOK:

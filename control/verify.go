@@ -1,9 +1,6 @@
 package control
 
-import (
-	"strconv"
-	"time"
-)
+import "time"
 
 // judgement is the end of a trial.
 type judgement struct {
@@ -22,7 +19,7 @@ func (t Trial) try(p Policy, s *Signal, now time.Time) (Trial, *judgement) {
 	case s.Stale > 0:
 		t.Settled = time.Time{}
 		if late {
-			return t, &judgement{VerdictInconclusive, ReasonVerified, strconv.Itoa(s.Stale) + " producers have not taken it up in " + span(p.SettleLimit), None()}
+			return t, &judgement{VerdictInconclusive, ReasonVerified, "not taken up by " + Plural(s.Stale, "producer") + " in " + span(p.SettleLimit), None()}
 		}
 		return t, nil
 	case now.Before(t.At.Add(p.Settle)):

@@ -55,11 +55,12 @@ func two(v Value) string {
 
 func percent(v float64) string { return strconv.FormatFloat(100*v, 'f', 0, 64) + "%" }
 
-func lanes(n int) string {
+// Plural counts things whose name takes an s.
+func Plural(n int, thing string) string {
 	if n == 1 {
-		return "1 lane"
+		return "1 " + thing
 	}
-	return strconv.Itoa(n) + " lanes"
+	return strconv.Itoa(n) + " " + thing + "s"
 }
 
 func arrow(from, to int) string { return strconv.Itoa(from) + " → " + strconv.Itoa(to) }

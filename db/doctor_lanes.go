@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"shardpilot/control"
 )
 
 // lanesOpen says whether the lanes may be looked at.
@@ -42,7 +44,7 @@ func (r *Report) holders(ctx context.Context, conn *pgx.Conn, _ DoctorOptions) e
 		return err
 	}
 	if hidden > 0 {
-		r.add(FoundHolderHidden, StateUnknown, fmt.Sprintf("%d sessions hold a lane for a time that is hidden from this role", hidden),
+		r.add(FoundHolderHidden, StateUnknown, fmt.Sprintf("%s with a lane, for a time that is hidden from this role", control.Plural(hidden, "session")),
 			statsRequirement().grant(r.Database.User, r.Rights.version))
 	}
 	if long == 0 && hidden == 0 {
@@ -164,7 +166,7 @@ func (r *Report) lanes(ctx context.Context, conn *pgx.Conn, o DoctorOptions) err
 			if broken++; broken > mostFindings {
 				return nil
 			}
-			r.add(FoundLanesMissing, StateFail, fmt.Sprintf("queue %q is set to %d shards and %d lanes of it do not exist: producers can fail while they race to make them", queue, shards, missing),
+			r.add(FoundLanesMissing, StateFail, fmt.Sprintf("queue %q is set to %s, with %s of it missing: producers can fail while they race to make them", queue, control.Plural(shards, "shard"), control.Plural(missing, "lane")),
 				// A count is written, and lanes are made, only when it changes.
 				o.Command("set", "--queue", queue, "--override", strconv.Itoa(shards-1))+" && "+o.Command("set", "--queue", queue, "--override", strconv.Itoa(shards)))
 		case above > 0:
@@ -178,8 +180,8 @@ func (r *Report) lanes(ctx context.Context, conn *pgx.Conn, o DoctorOptions) err
 	}
 	r.more(FoundLanesMissing, broken)
 	if spare > 0 {
-		r.add(FoundLanesUnused, StateWarn, fmt.Sprintf("%d lanes of %d queues are above the configured count: they stay for ever, and every claim looks at them (%s)",
-			spare, len(keeping), shortList(keeping)), "")
+		r.add(FoundLanesUnused, StateWarn, fmt.Sprintf("%s of %s above the configured count: lanes stay for ever, and every claim looks at them (%s)",
+			control.Plural(spare, "lane"), control.Plural(len(keeping), "queue"), shortList(keeping)), "")
 	}
 	if len(idle) > 0 {
 		names := make([]string, len(idle))
@@ -187,7 +189,7 @@ func (r *Report) lanes(ctx context.Context, conn *pgx.Conn, o DoctorOptions) err
 		for i, queue := range idle {
 			names[i], quoted[i] = fmt.Sprintf("%q", queue), literal(queue)
 		}
-		r.add(FoundNoLanes, StateWarn, fmt.Sprintf("%d rows of queue_meta have no lanes and are left alone until their first job: %s", len(idle), shortList(names)),
+		r.add(FoundNoLanes, StateWarn, fmt.Sprintf("%s of queue_meta without lanes, left alone until the first job: %s", control.Plural(len(idle), "row"), shortList(names)),
 			"-- only if nobody will use them:\nDELETE FROM awa.queue_meta WHERE queue IN ("+strings.Join(quoted, ", ")+");")
 	}
 	r.ok("queues", fmt.Sprintf("%d known", queues))

@@ -94,8 +94,8 @@ func TestDoctorFindsWhatIsWrongWithLanes(t *testing.T) {
 		for check, words := range map[string][2]string{
 			"lane holders":          {`("lowered", 2, 0)`, "pg_terminate_backend("},
 			"lane owners":           {`mixed'\"q`, "ALTER SEQUENCE"},
-			"lanes":                 {`"unprovisioned" is set to 4 shards and 3 lanes`, "shardpilot set --queue unprovisioned --override 3 && shardpilot set --queue unprovisioned --override 4"},
-			"lanes above the count": {`3 lanes of 1 queues are above the configured count`, ""},
+			"lanes":                 {`"unprovisioned" is set to 4 shards, with 3 lanes of it missing`, "shardpilot set --queue unprovisioned --override 3 && shardpilot set --queue unprovisioned --override 4"},
+			"lanes above the count": {`3 lanes of 1 queue above the configured count`, ""},
 			"queues without lanes":  {`"empty"`, ""},
 			"shardpilot schema":     {"not installed", "shardpilot install"},
 		} {

@@ -28,10 +28,10 @@ func drained(ctx context.Context, tx pgx.Tx, sc scene, s control.Step) error {
 	switch {
 	case unknown > 0:
 		return refuse(control.ReasonNotDrained, fmt.Sprintf(
-			"the claim sequence of %d of %d lanes from shard %d on may not be read by this role, so whether they are empty is not known", unknown, lanes, s.To))
+			"of %s from shard %d on the claim sequences of %d may not be read by this role, so whether they are empty is not known", control.Plural(lanes, "lane"), s.To, unknown))
 	case held+awaited > 0 || deep > 0:
 		return refuse(control.ReasonNotDrained, fmt.Sprintf(
-			"from shard %d on %d jobs are left in %d of %d lanes, and producers hold %d lane locks and wait for %d; wait until workers have drained them, or force it: they drain all the same, and order per key is broken until then", s.To, jobs, deep, lanes, held, awaited))
+			"from shard %d on %s left in %d of %s, and producers hold %s and wait for %d; wait until workers have drained them, or force it: they drain all the same, and order per key is broken until then", s.To, control.Plural(int(jobs), "job"), deep, control.Plural(lanes, "lane"), control.Plural(held, "lane lock"), awaited))
 	}
 	return nil
 }

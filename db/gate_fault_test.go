@@ -173,8 +173,8 @@ func TestALockThatIsHeldTooLongFailsAndRollsBack(t *testing.T) {
 		args       []any
 		words      []string
 	}{
-		{"the install key", `SELECT pg_advisory_xact_lock(hashtextextended('awa:' || $1 || ':2:3', 0))`, []any{g.queue}, []string{"held a lock for too long", "6 lanes in the making were rolled back"}},
-		{"the table of heads", `LOCK TABLE awa.queue_enqueue_heads IN SHARE MODE`, nil, []string{"6 lanes in the making were rolled back"}},
+		{"the install key", `SELECT pg_advisory_xact_lock(hashtextextended('awa:' || $1 || ':2:3', 0))`, []any{g.queue}, []string{"held a lock for too long", "6 lanes in the making, rolled back"}},
+		{"the table of heads", `LOCK TABLE awa.queue_enqueue_heads IN SHARE MODE`, nil, []string{"6 lanes in the making, rolled back"}},
 		{"the row of the count", `INSERT INTO awa.queue_meta (queue) VALUES ($1)`, []any{g.queue}, []string{"held a lock for too long", "6 of 6 missing lanes were made before that"}},
 	} {
 		holder := d.Connect(t)

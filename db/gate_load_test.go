@@ -131,7 +131,7 @@ func TestRowsAboveALoweredCountDrainOnceEach(t *testing.T) {
 		})
 
 		// Not empty: the controller's step and a person's are both refused.
-		g.apply(g.own(4, 2), control.OutcomeRefused, "not drained", "from shard 2 on", "jobs are left")
+		g.apply(g.own(4, 2), control.OutcomeRefused, "not drained", "from shard 2 on", " left in ")
 		forced := g.hand(4, 1)
 		forced.Drained, forced.Force = false, true
 		g.apply(forced, control.OutcomeApplied)
@@ -186,13 +186,13 @@ func TestLoweringWaitsForJobsAndForUncommittedProducers(t *testing.T) {
 			run(t, producer, end)
 		}
 		enqueue("") // holds the lane, has written nothing
-		g.apply(g.own(2, 1), control.OutcomeRefused, "not drained", "0 jobs are left in 0 of 2 lanes", "hold 1 lane locks and wait for 0")
+		g.apply(g.own(2, 1), control.OutcomeRefused, "not drained", "0 jobs left in 0 of 2 lanes", "hold 1 lane lock and wait for 0")
 		run(t, producer, "ROLLBACK")
 		// An aborted enqueue leaves a gap in the sequence, which is no job.
 		g.apply(g.own(2, 1), control.OutcomeApplied)
 		g.apply(g.own(1, 2), control.OutcomeApplied)
 		enqueue("COMMIT")
-		g.apply(g.own(2, 1), control.OutcomeRefused, "not drained", "1 jobs are left in 1 of 2 lanes", "hold 0 lane locks")
+		g.apply(g.own(2, 1), control.OutcomeRefused, "not drained", "1 job left in 1 of 2 lanes", "hold 0 lane locks")
 		g.exec(`INSERT INTO awa.ready_tombstones (ready_slot, ready_generation, queue, priority, enqueue_shard, lane_seq, job_id) VALUES (0, 0, $1, 1, 1, 1, 1)`, g.queue)
 		g.apply(g.own(2, 1), control.OutcomeApplied) // it was cancelled
 	})

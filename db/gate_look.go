@@ -294,9 +294,9 @@ func (g *Gate) lookAtBudget(ctx context.Context, tx pgx.Tx, s control.Step) erro
 	case err != nil:
 		return err
 	case queue >= p.QueueChanges:
-		return refuse(control.ReasonQueueBudget, fmt.Sprintf("%d changes in %s, may have %d", queue, p.QueueSpan, p.QueueChanges))
+		return refuse(control.ReasonQueueBudget, fmt.Sprintf("%s in %s, may have %d", control.Plural(queue, "change"), p.QueueSpan, p.QueueChanges))
 	case database >= p.DatabaseChanges:
-		return refuse(control.ReasonDatabaseBudget, fmt.Sprintf("%d changes in %s, may have %d", database, p.DatabaseSpan, p.DatabaseChanges))
+		return refuse(control.ReasonDatabaseBudget, fmt.Sprintf("%s in %s, may have %d", control.Plural(database, "change"), p.DatabaseSpan, p.DatabaseChanges))
 	}
 	return nil
 }

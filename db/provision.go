@@ -41,7 +41,7 @@ func (p provisioned) note(used bool) string {
 		if p.lanes == 1 {
 			return "1 lane made"
 		}
-		return fmt.Sprintf("%d lanes made", p.lanes)
+		return control.Plural(p.lanes, "lane") + " made"
 	}
 	return fmt.Sprintf("%d of %d missing lanes were made before that; they stay, and nobody uses them yet", p.lanes, p.wanted)
 }
@@ -89,7 +89,7 @@ func provision(ctx context.Context, conn *pgx.Conn, sc scene, s control.Step, ma
 		n, err := makeLanes(ctx, conn, sc, s, chunk)
 		if err != nil {
 			h := *asHalt(err)
-			h.detail += fmt.Sprintf("; %d lanes in the making were rolled back", len(chunk))
+			h.detail += "; " + control.Plural(len(chunk), "lane") + " in the making, rolled back"
 			return &h
 		}
 		made.lanes += n
@@ -275,5 +275,5 @@ func lanesReady(ctx context.Context, tx pgx.Tx, sc scene, s control.Step) error 
 		return err
 	}
 	c := closed[0]
-	return refuse(control.ReasonLanesUnfit, fmt.Sprintf("%d privileges of shard 0 are missing on other lanes, as %s", len(closed), c.grant(sc.schema)))
+	return refuse(control.ReasonLanesUnfit, fmt.Sprintf("%s of shard 0 missing on other lanes, as %s", control.Plural(len(closed), "privilege"), c.grant(sc.schema)))
 }

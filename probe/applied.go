@@ -123,18 +123,18 @@ func judge(count, prev, highest, k int) (control.AppliedState, string) {
 	if from > count {
 		p := math.Pow(float64(count)/float64(from), float64(k))
 		if p < proof {
-			return control.AppliedOn, fmt.Sprintf("%d sessions stay below shard %d; on %d that had a chance of %.2g%%", k, count, from, 100*p)
+			return control.AppliedOn, fmt.Sprintf("%s below shard %d and none above; on %d that had a chance of %.2g%%", control.Plural(k, "session"), count, from, 100*p)
 		}
-		return control.AppliedUnknown, fmt.Sprintf("%d sessions stay below shard %d, too few to tell from %d", k, count, from)
+		return control.AppliedUnknown, fmt.Sprintf("%s below shard %d and none above, too few to tell from %d", control.Plural(k, "session"), count, from)
 	}
 	if highest >= from {
 		return control.AppliedOn, fmt.Sprintf("uses shard %d", highest)
 	}
 	p := math.Pow(float64(from)/float64(count), float64(k))
 	if p < proof {
-		return control.AppliedStale, fmt.Sprintf("%d sessions never met shard %d or above; on %d that had a chance of %.2g%%", k, from, count, 100*p)
+		return control.AppliedStale, fmt.Sprintf("%s never met shard %d or above; on %d that had a chance of %.2g%%", control.Plural(k, "session"), from, count, 100*p)
 	}
-	return control.AppliedUnknown, fmt.Sprintf("%d sessions have not met shard %d yet, too few to tell", k, from)
+	return control.AppliedUnknown, fmt.Sprintf("%s, none at shard %d yet: too few to tell", control.Plural(k, "session"), from)
 }
 
 // report is what an instance says of itself.

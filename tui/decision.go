@@ -87,7 +87,7 @@ func (m *Model) decisionPane(r row, w int) []line {
 		lines = append(lines, text(roleDim, "  next step not before "+m.until(d.Next)))
 	}
 	if len(d.Blockers) > 0 {
-		lines = append(lines, section("In the way", plural(len(d.Blockers), "rule"), w, m.g))
+		lines = append(lines, section("In the way", control.Plural(len(d.Blockers), "rule"), w, m.g))
 		for _, b := range m.leaderLast(d.Blockers) {
 			lines = append(lines, m.blockerLines(b, w)...)
 		}

@@ -61,7 +61,7 @@ func (m *Model) entryPage(w, h int) []line {
 		lines = append(lines, m.evidenceLines(l.Evidence, w)...)
 	}
 	if len(l.Blockers) > 0 {
-		lines = append(lines, section("In the way", plural(len(l.Blockers), "rule"), w, m.g))
+		lines = append(lines, section("In the way", control.Plural(len(l.Blockers), "rule"), w, m.g))
 		for _, b := range l.Blockers {
 			lines = append(lines, m.blockerLines(b, w)...)
 		}

@@ -193,15 +193,8 @@ func (m *Model) totals() line {
 	if crowded > 0 {
 		l.add(roleWarn, fmt.Sprintf("%s %d contended  ", m.g.crowd, crowded))
 	}
-	l.add(roleDim, plural(len(m.picture.rows), "queue"))
+	l.add(roleDim, control.Plural(len(m.picture.rows), "queue"))
 	return l
-}
-
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return strconv.Itoa(n) + " " + thing + "s"
 }
 
 func (m *Model) tabLine(w int) line {

@@ -21,7 +21,7 @@ func (m *Model) healthPage(w, h int) []line {
 		return lines
 	}
 	s := m.newest.Snapshot
-	lines = append(lines, section("What could not be read", plural(len(s.Problems), "problem"), w, m.g))
+	lines = append(lines, section("What could not be read", control.Plural(len(s.Problems), "problem"), w, m.g))
 	if len(s.Problems) == 0 {
 		say(roleGood, "everything could be read")
 	}

@@ -11,7 +11,7 @@ import (
 // lanePane is the lanes by priority and shard, with who holds each when that
 // was seen lately.
 func (m *Model) lanePane(r row, w int) []line {
-	lines := []line{section("Lanes", plural(len(r.reading.Lanes), "lane"), w, m.g)}
+	lines := []line{section("Lanes", control.Plural(len(r.reading.Lanes), "lane"), w, m.g)}
 	if r.past {
 		return append(lines, text(roleFaint, absent+": lanes of the past are not kept"))
 	}

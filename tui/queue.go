@@ -156,7 +156,7 @@ func (m *Model) holderLine(r row) (line, bool) {
 		return l, false
 	}
 	l.add(causeRole(causeOf(h.Class)), m.g.causes[causeOf(h.Class)]+" ")
-	l.add(roleText, plural(h.Waiters, "session")+" behind pid "+strconv.Itoa(h.PID))
+	l.add(roleText, control.Plural(h.Waiters, "session")+" behind pid "+strconv.Itoa(h.PID))
 	var who []string
 	for _, s := range []string{h.Application, h.User, h.Client} {
 		if s != "" {

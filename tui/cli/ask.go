@@ -106,12 +106,7 @@ func Price(from, to int) string {
 	return b.String()
 }
 
-func shards(n int) string {
-	if n == 1 {
-		return "1 shard"
-	}
-	return fmt.Sprintf("%d shards", n)
-}
+func shards(n int) string { return control.Plural(n, "shard") }
 
 // StepWords says what approving or rejecting a pending step means, before
 // anybody is asked.

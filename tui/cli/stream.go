@@ -338,12 +338,12 @@ func seconds(v control.Value) string {
 
 func (s *textStream) Summary(sum Summary) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "enqueued %d jobs, completed %d, producers waited %.1f s for lanes, %d changes, %d reversals, ",
-		sum.Enqueued, sum.Completed, sum.LaneWaitS, sum.Changes, sum.Reversals)
+	fmt.Fprintf(&b, "enqueued %s, completed %d, producers waited %.1f s for lanes, %s, %s, ",
+		control.Plural(int(sum.Enqueued), "job"), sum.Completed, sum.LaneWaitS, control.Plural(sum.Changes, "change"), control.Plural(sum.Reversals, "reversal"))
 	if sum.Errors == 0 {
 		b.WriteString("no errors\n")
 	} else {
-		fmt.Fprintf(&b, "%d errors:", sum.Errors)
+		fmt.Fprintf(&b, "%s:", control.Plural(int(sum.Errors), "error"))
 		for _, state := range slices.Sorted(maps.Keys(sum.BySQL)) {
 			fmt.Fprintf(&b, " %s %d", state, sum.BySQL[state])
 		}
