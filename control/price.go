@@ -31,7 +31,7 @@ func Price(from, to int) []string {
 	if to > WarnMax {
 		price = append(price, "More than "+strconv.Itoa(WarnMax)+" shards seldom pay.")
 	}
-	return append(price, "Producers that keep the count in memory see the new one after a restart.")
+	return append(price, "SQL producers follow at their next call; Rust stores and workers, who promote and retry, keep the old count until a restart.")
 }
 
 // claim interpolates the measured times.

@@ -57,6 +57,9 @@ type LaneReading struct {
 	Depth    Value `json:"depth"`    // ready jobs not yet claimed
 	LagS     Value `json:"lag_s"`    // seconds since the oldest ready job could run
 	Rate     Value `json:"rate"`     // jobs/s that the enqueue sequence advanced
+	// Holder has the lane, at the newest look in which somebody stood behind it;
+	// nil when nobody did in this period.
+	Holder *Holder `json:"holder,omitempty"`
 }
 
 // AppliedState says how a producer stands to the configured shard count.
@@ -72,15 +75,19 @@ const (
 // Producer is one producer of a queue: an instance that reports, or otherwise
 // the group of sessions of one client address and application name.
 type Producer struct {
-	ID       string       `json:"id"`       // instance id, or "address application"; raw
-	Queue    string       `json:"queue"`    // physical queue name, raw
-	Sessions int          `json:"sessions"` // most sessions seen at once in the window, 0 when it only reports
-	Shards   Value        `json:"shards"`   // count it works with: reported, or the proven lower bound
-	State    AppliedState `json:"state"`
-	How      string       `json:"how"`     // "reported" or "inferred"
-	Detail   string       `json:"detail"`  // why the state is what it is, one sentence
-	SeenAgoS Value        `json:"seen_s"`  // seconds since last seen
-	Waiting  Value        `json:"waiting"` // mean sessions of it that wait for a lane
+	ID string `json:"id"` // instance id, or "address application"; raw
+	// Application and Client are of an inferred one: application_name and
+	// address ("local" for a socket, "" when hidden), raw.
+	Application string       `json:"application,omitempty"`
+	Client      string       `json:"client,omitempty"`
+	Queue       string       `json:"queue"`    // physical queue name, raw
+	Sessions    int          `json:"sessions"` // most sessions seen at once in the window, 0 when it only reports
+	Shards      Value        `json:"shards"`   // count it works with: reported, or the proven lower bound
+	State       AppliedState `json:"state"`
+	How         string       `json:"how"`     // HowReported or HowInferred
+	Detail      string       `json:"detail"`  // why the state is what it is, one sentence
+	SeenAgoS    Value        `json:"seen_s"`  // seconds since last seen
+	Waiting     Value        `json:"waiting"` // mean sessions of it that wait for a lane
 }
 
 // Reading is what was seen of one queue in one period (normally one second,
@@ -124,9 +131,14 @@ type Reading struct {
 	// lanes above the count remain from an earlier one.
 	HighestShard int    `json:"highest_shard"`
 	Drained      []bool `json:"-"` // Drained[n]: every lane >= n is empty and unlocked; nil when unknown
+	// Drain is what is left in lanes at or above Shards, nil when there are none.
+	Drain *Drain `json:"drain"`
 
-	Holder *Holder       `json:"holder,omitempty"` // the holder with most waiters behind it, if any
-	Lanes  []LaneReading `json:"lanes"`            // by priority, then shard
+	// Holder is the one of the lanes' holders that the waits are behind: of the
+	// kind that Bottleneck names, with most sessions behind it; nil when nobody
+	// waited in this period.
+	Holder *Holder       `json:"holder,omitempty"`
+	Lanes  []LaneReading `json:"lanes"` // by priority, then shard
 
 	// ProducerList is the detail behind Applied and Producers.
 	ProducerList []Producer `json:"-"`

@@ -177,7 +177,7 @@ func (q *queue) producers(reports []report, now time.Time, window time.Duration)
 
 func (q *queue) reported(r report) control.Producer {
 	p := control.Producer{ID: r.instance, Queue: q.name, Shards: control.Some(float64(r.shards)),
-		How: "reported", SeenAgoS: control.Some(r.ago)}
+		How: control.HowReported, SeenAgoS: control.Some(r.ago)}
 	switch {
 	case q.shards == 0:
 		p.State, p.Detail = control.AppliedUnknown, "the configured count is not known"
@@ -192,7 +192,8 @@ func (q *queue) reported(r report) control.Producer {
 }
 
 func (q *queue) inferred(g *group, now time.Time) control.Producer {
-	p := control.Producer{Queue: q.name, How: "inferred", Sessions: g.most,
+	p := control.Producer{Queue: q.name, How: control.HowInferred, Sessions: g.most,
+		Application: g.key.app, Client: g.key.client,
 		SeenAgoS: control.Some(max(now.Sub(g.seenAt), 0).Seconds()),
 		Waiting:  control.Some(g.wait / float64(q.samples))}
 	p.ID = g.key.client + " " + g.key.app

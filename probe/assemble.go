@@ -75,7 +75,7 @@ func (c Config) reading(q *queue, reports []report, now, server time.Time, perio
 	r := control.Reading{
 		At: server, Queue: q.name, Shards: q.shards,
 		PeriodS: max(period, 0).Seconds(), Samples: q.samples, WaitSum: q.wait, HoldSum: q.hold,
-		Holder: q.holder, Lanes: make([]control.LaneReading, 0, len(q.lanes)),
+		Lanes: make([]control.LaneReading, 0, len(q.lanes)),
 	}
 	r.Expected = hz * r.PeriodS
 	n := float64(q.samples) // 0 makes every mean absent
@@ -86,7 +86,7 @@ func (c Config) reading(q *queue, reports []report, now, server time.Time, perio
 		r.Lanes = append(r.Lanes, control.LaneReading{
 			Priority: l.priority, Shard: l.shard,
 			Waiters: control.Some(l.wait / n), Busy: control.Some(l.busy / n),
-			Depth: l.depth, LagS: l.lag, Rate: l.rate,
+			Depth: l.depth, LagS: l.lag, Rate: l.rate, Holder: l.holder,
 		})
 		busy += l.busy
 		depth.add(l.depth)
@@ -98,6 +98,8 @@ func (c Config) reading(q *queue, reports []report, now, server time.Time, perio
 	r.Depth, r.LagS, r.EnqueueRate = depth.total(), lag.worst(), rate.total()
 	r.Drained = q.drained(r.HighestShard, now)
 	c.overWindow(q, &r, now, server)
+	r.Holder = q.culprit(r.Bottleneck)
+	r.Drain = control.DrainOf(r, q.levels, c.scaled(leastDrain, leastTick))
 	r.ProducerList = q.producers(reports, now, c.scaled(groupsWindow, c.window()))
 	countApplied(&r)
 	q.clearPeriod()

@@ -64,6 +64,9 @@ func (s *slow) depths(ctx context.Context) (time.Duration, error) {
 		hidden, lanes = hidden || hid, lanes[n:]
 	}
 	s.do(func(st *state) {
+		for _, q := range st.queues {
+			q.level(begun, s.cfg.window())
+		}
 		st.partial("depth", hidden, "GRANT SELECT ON ALL SEQUENCES IN SCHEMA "+quoted(s.schema)+" TO "+quoted(st.database.User)+";")
 	})
 	return cost, nil

@@ -146,11 +146,8 @@ func (s *state) attribute(l look, fresh map[int32]session, stuckAfter time.Durat
 		one, known := fresh[by.pid]
 		one = one.then(l.at)
 		class := classify(l.notify[by.pid], l.ahead(by.pid), l.sent.Sub(ln.since), stuckAfter, one, known)
-		q := ln.queue
-		q.causes.put(class, float64(len(all)))
-		if q.holder == nil || q.holderAt.Before(l.sent) || len(all) > q.holder.Waiters {
-			q.holder, q.holderAt = describe(ln, by, len(all), class, one, known), l.sent
-		}
+		ln.queue.causes.put(class, float64(len(all)))
+		ln.holder, ln.holderAt = describe(ln, by, len(all), class, one, known), l.sent
 	}
 	s.attributeGroups(l, stuckAfter)
 }

@@ -120,3 +120,42 @@ func (s session) then(look time.Time) session {
 	s.state, s.event, s.xactAge, s.stateAge = "", "", control.None(), control.None()
 	return s
 }
+
+// culprit is the holder that the waits of a queue are behind: one of the kind
+// that the bottleneck names before all others, then of the newest look, then
+// with most waiters.
+func (q *queue) culprit(bottleneck control.Bottleneck) *control.Holder {
+	var found *lane
+	for _, l := range q.lanes {
+		switch {
+		case l.holder == nil:
+		case found == nil || l.blamed(bottleneck).after(found.blamed(bottleneck)):
+			found = l
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	return found.holder
+}
+
+// blame is what holders are compared by, the first thing first.
+type blame struct {
+	kind    bool
+	at      time.Time
+	waiters int
+}
+
+func (l *lane) blamed(kind control.Bottleneck) blame {
+	return blame{l.holder.Class == kind, l.holderAt, l.holder.Waiters}
+}
+
+func (b blame) after(o blame) bool {
+	switch {
+	case b.kind != o.kind:
+		return b.kind
+	case !b.at.Equal(o.at):
+		return b.at.After(o.at)
+	}
+	return b.waiters > o.waiters
+}

@@ -246,6 +246,7 @@ func (s *slow) failed(part, what string, err error) {
 			}
 		case "depth":
 			for _, q := range st.queues {
+				q.levels = nil
 				for _, l := range q.lanes {
 					l.depth, l.lag, l.vouched = control.None(), control.None(), time.Time{}
 				}

@@ -27,6 +27,9 @@ type lane struct {
 	end    int64     // end of its newest segment, when endAt is set
 	endAt  time.Time // our clock
 
+	holder   *control.Holder // newest of the period with somebody behind it
+	holderAt time.Time       // our clock, the look it comes from
+
 	depth, lag control.Value
 	// vouched is the newest look (our clock) that had read pg_locks when the
 	// read behind depth began: no producer that had the lane before it and
@@ -69,12 +72,11 @@ type queue struct {
 	samples    int // of the period, like the sums
 	wait, hold float64
 	causes     causes
-	holder     *control.Holder
-	holderAt   time.Time // our clock, the look holder comes from
 
 	window *control.Window
 	trail  []moment
-	active time.Time // our clock, last sign of an enqueue
+	levels []control.Level // reads of the lanes above the count, of the window
+	active time.Time       // our clock, last sign of an enqueue
 	groups map[groupKey]*group
 }
 
@@ -90,13 +92,13 @@ type moment struct {
 
 func (q *queue) restart() {
 	q.window.Reset()
-	q.trail = nil
+	q.trail, q.levels = nil, nil
 }
 
 func (q *queue) clearPeriod() {
-	q.samples, q.wait, q.hold, q.causes, q.holder = 0, 0, 0, causes{}, nil
+	q.samples, q.wait, q.hold, q.causes = 0, 0, 0, causes{}
 	for _, l := range q.lanes {
-		l.wait, l.busy = 0, 0
+		l.wait, l.busy, l.holder = 0, 0, nil
 	}
 	for _, g := range q.groups {
 		g.wait = 0
@@ -226,6 +228,7 @@ func (s *state) forgetReads() {
 			l.rate, l.lastAt, l.endAt, l.cursor = control.None(), time.Time{}, time.Time{}, 0
 			l.depth, l.lag, l.vouched = control.None(), control.None(), time.Time{}
 		}
+		q.levels = nil
 	}
 	s.instances, s.reports = nil, map[string][]report{}
 	s.queuesAt = time.Time{}
