@@ -644,7 +644,7 @@ func rowsOf(ctx context.Context, cfg *db.Config, e control.Event, cmd cli.Comman
 			continue
 		}
 		k := kept[r.Queue]
-		rows = append(rows, cli.Row{Reading: r, Policy: k.Policy, Mode: k.Policy.Mode(control.ModeEnforced), Pending: k.Pending, Last: k.Last})
+		rows = append(rows, cli.Row{Reading: r, TakeUp: control.TakeUpOf(r.ProducerList), Producers: append([]control.Producer{}, r.ProducerList...), Policy: k.Policy, Mode: k.Policy.Mode(control.ModeEnforced), Pending: k.Pending, Last: k.Last})
 	}
 	if cmd.Act.Queue != "" && len(rows) == 0 {
 		return nil, noQueue(cmd.Act.Queue)
@@ -661,7 +661,7 @@ func noQueue(name string) error {
 func set(ctx context.Context, cmd cli.Command) error {
 	atOnce := func(control.Decision, int) bool { return true }
 	return byHand(ctx, cmd, atOnce, func(ctx context.Context, r *loop.Runner, e control.Event, now control.Decision) error {
-		if err := cmd.Agree(cmd.Act.Consequences(place(e), now.From)); err != nil {
+		if err := cmd.Agree(cmd.Act.Consequences(place(e), now.From, now.Undo)); err != nil {
 			return err
 		}
 		who, host := whoWeAre()
@@ -670,6 +670,9 @@ func set(ctx context.Context, cmd cli.Command) error {
 				continue // manual at the count it has
 			}
 			c.From = now.From
+			if c.Verb == control.VerbUndo {
+				c.From, c.To = now.Undo.From, now.Undo.To
+			}
 			if err := carryOut(ctx, r, c, cmd.JSON); err != nil {
 				return err
 			}

@@ -101,6 +101,10 @@ var (
 		"Enqueue shards for which the queue has lanes; above the configured count when lanes of an earlier one remain.")
 	drained = queueGauge("awa_queue_upper_lanes_drained", yesNo,
 		"Whether every lane at or above the configured count is empty and unlocked.")
+	upperJobs = queueGauge("awa_queue_upper_lanes_jobs", jobs,
+		"Ready jobs left in lanes at or above the configured count, which drain. Absent without such lanes, or when their depth is not known.")
+	upperLeft = queueGauge("awa_queue_upper_lanes_drain_seconds", seconds,
+		"Seconds until the lanes at or above the configured count are empty, at the rate at which their jobs became fewer over the last 30 s. Absent while they do not.")
 	producers = queueGauge("awa_queue_producers", "producers",
 		"Producers known: instances that report, otherwise groups of one client address and application name.")
 	producersOn = queueGauge("awa_queue_producers_applied", "producers",
@@ -208,7 +212,7 @@ func catalogue() []section {
 	return []section{
 		{"Contention at the enqueue lanes", []*definition{laneLockWait, laneWaiters, laneHolders, laneSessions, waitShare,
 			waitShareLow, waitShareHigh, waitCause, waitPerJob, enqueued, enqueueRate, depth, lag}},
-		{"Shards and producers", []*definition{configuredShards, laneShards, drained, producers, producersOn, producersStale,
+		{"Shards and producers", []*definition{configuredShards, laneShards, drained, upperJobs, upperLeft, producers, producersOn, producersStale,
 			targetShards, maxShards, pinned, pinShards}},
 		{"What the controller thinks of a queue", []*definition{queueMode, queueDecision, predictedGain, pendingSteps, pendingAge,
 			lastChange, lastVerdict, lastGain, lastPredicted}},

@@ -50,6 +50,7 @@ func seen(at time.Time, queue string, waiters float64) control.Reading {
 		Inside: control.Some(waiters + 1.5), EnqueueRate: control.Some(200), WaitPerEnqueueS: control.Some(0.03),
 		Depth: control.Some(120), LagS: control.Some(0.4), Applied: control.Some(15), Producers: control.Some(16), Stale: 1,
 		HighestShard: 4, Drained: []bool{false, false, true, true},
+		Drain: &control.Drain{From: 2, State: control.DrainFalling, Lanes: 1, Jobs: control.Some(40), Rate: control.Some(5), LeftS: control.Some(8)},
 	}
 }
 

@@ -71,6 +71,10 @@ func (p *page) reading(q string, r *control.Reading) {
 			p.is(drained, empty, q)
 		}
 	}
+	if d := r.Drain; d != nil {
+		p.value(upperJobs, d.Jobs, q)
+		p.value(upperLeft, d.LeftS, q)
+	}
 	if r.HighestShard > 0 {
 		p.put(laneShards, float64(r.HighestShard), q)
 	}

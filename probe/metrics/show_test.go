@@ -33,6 +33,8 @@ func TestAnEventWithEverythingShowsEveryMetric(t *testing.T) {
 		`awa_queue_enqueue_shards{queue="orders"}`:                                   2,
 		`awa_queue_lane_shards{queue="orders"}`:                                      4,
 		`awa_queue_upper_lanes_drained{queue="orders"}`:                              1,
+		`awa_queue_upper_lanes_jobs{queue="orders"}`:                                 40,
+		`awa_queue_upper_lanes_drain_seconds{queue="orders"}`:                        8,
 		`awa_queue_producers{queue="orders"}`:                                        16,
 		`awa_queue_producers_applied{queue="orders"}`:                                15,
 		`awa_queue_producers_stale{queue="orders"}`:                                  1,
@@ -72,7 +74,7 @@ func TestWhatWasNotMeasuredHasNoSample(t *testing.T) {
 	m.Observe(e)
 	got := scraped(t, m)
 	for _, d := range []*definition{laneWaiters, laneHolders, laneSessions, waitShare, waitShareLow, waitShareHigh, waitCause,
-		waitPerJob, enqueueRate, depth, lag, configuredShards, laneShards, drained, producers, producersOn, producersStale,
+		waitPerJob, enqueueRate, depth, lag, configuredShards, laneShards, drained, upperJobs, upperLeft, producers, producersOn, producersStale,
 		targetShards, maxShards, pinShards, predictedGain, pendingAge, lastChange, lastVerdict, lastGain, lastPredicted,
 		leader, leaderKnown, leaderInfo} {
 		if keys := got.named(d); len(keys) > 0 {

@@ -58,8 +58,9 @@ func (a Act) Commands(who, host string) []control.Command {
 }
 
 // Consequences says in words what the flags of set do to the queue, which
-// stands at now shards, before anybody is asked to agree.
-func (a Act) Consequences(place string, now int) string {
+// stands at now shards, before anybody is asked to agree; undo is what taking
+// the last change back would do.
+func (a Act) Consequences(place string, now int, undo control.Undo) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Queue %s on %s, %s now:\n", Safe(a.Queue), Safe(place), shards(now))
 	switch {
@@ -75,8 +76,11 @@ func (a Act) Consequences(place string, now int) string {
 		fmt.Fprintf(&b, "  pinned to %s %s.\n", shards(a.Pin), until)
 	case a.Override > 0:
 		fmt.Fprintf(&b, "  %s from now on; the mode stays, and automatic steps may follow later.\n", shards(a.Override))
+	case a.Undo && undo.From == 0:
+		b.WriteString("  no change is known that could be taken back.\n")
 	case a.Undo:
-		b.WriteString("  back to the count before the last change.\n")
+		fmt.Fprintf(&b, "  back to %s, from the %d that the last change led to.\n", shards(undo.To), undo.From)
+		b.WriteString(Price(undo.From, undo.To))
 	case a.Unpin:
 		b.WriteString("  no longer pinned; automatic steps may follow where the mode allows them.\n")
 	case a.Resume:

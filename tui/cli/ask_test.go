@@ -54,7 +54,7 @@ func TestFlagsOfSetBecomeTheirCommands(t *testing.T) {
 }
 
 func TestConsequencesNameTheOrderingContractBeforeAnybodyAgrees(t *testing.T) {
-	words := Act{Queue: "orders\x1b[2J", Auto: true, Max: 16}.Consequences("db:5432/app", 1)
+	words := Act{Queue: "orders\x1b[2J", Auto: true, Max: 16}.Consequences("db:5432/app", 1, control.Undo{})
 	for _, must := range []string{"db:5432/app", "partitioned FIFO", "for ever", "deadlock", "restart", "seldom pay", "shadow"} {
 		if !strings.Contains(words, must) {
 			t.Errorf("the consequences do not mention %q:\n%s", must, words)
@@ -63,11 +63,14 @@ func TestConsequencesNameTheOrderingContractBeforeAnybodyAgrees(t *testing.T) {
 	if strings.Contains(words, "\x1b") {
 		t.Errorf("a control byte of the queue's name got through: %q", words)
 	}
-	if words := (Act{Queue: "q", Pin: 1}).Consequences("db", 4); strings.Contains(words, "partitioned FIFO") || !strings.Contains(words, "lanes stay") {
+	if words := (Act{Queue: "q", Pin: 1}).Consequences("db", 4, control.Undo{}); strings.Contains(words, "partitioned FIFO") || !strings.Contains(words, "lanes stay") {
 		t.Errorf("lowering has another price:\n%s", words)
 	}
-	if words := (Act{Queue: "q", Unpin: true}).Consequences("db", 4); strings.Contains(words, "  - ") {
+	if words := (Act{Queue: "q", Unpin: true}).Consequences("db", 4, control.Undo{}); strings.Contains(words, "  - ") {
 		t.Errorf("unpinning costs nothing:\n%s", words)
+	}
+	if words := (Act{Queue: "q", Undo: true}).Consequences("db", 8, control.Undo{From: 8, To: 2}); !strings.Contains(words, "back to 2 shards, from the 8") || !strings.Contains(words, "lanes stay") {
+		t.Errorf("an undo does not say what it sets, and what that costs:\n%s", words)
 	}
 }
 

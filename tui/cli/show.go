@@ -15,7 +15,10 @@ type Row struct {
 	Policy  control.QueuePolicy `json:"policy"`
 	Mode    control.Mode        `json:"mode"` // what the policy asks for
 	Pending *control.Pending    `json:"pending"`
-	Last    *control.LogEntry   `json:"last"` // newest entry of the log, null when there is none
+	// TakeUp and Producers are who works with the count, and how that is known.
+	TakeUp    control.TakeUp     `json:"take_up"`
+	Producers []control.Producer `json:"producers"`
+	Last      *control.LogEntry  `json:"last"` // newest entry of the log, null when there is none
 }
 
 // Show prints a block for each queue: what it is at, what it may do, and the
@@ -41,8 +44,9 @@ func Show(w io.Writer, rows []Row, now time.Time) error {
 		if g.Holder != nil {
 			fmt.Fprintf(&b, "  holder    %s\n", holderWords(*g.Holder))
 		}
-		fmt.Fprintf(&b, "  backlog   %s ready, lag %s, %s of %s producers on S = %s\n",
-			number(g.Depth, 0), seconds(g.LagS), number(g.Applied, 0), number(g.Producers, 0), count)
+		fmt.Fprintf(&b, "  backlog   %s ready, lag %s\n", number(g.Depth, 0), seconds(g.LagS))
+		showDrain(&b, g.Drain)
+		showTakeUp(&b, r, count)
 		if p := r.Pending; p != nil && p.Until.Before(now) {
 			fmt.Fprintf(&b, "  pending   %d -> %d has expired; no process leads that would withdraw it\n", p.From, p.To)
 		} else if p != nil {
@@ -59,6 +63,40 @@ func Show(w io.Writer, rows []Row, now time.Time) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// showDrain says what is left above the count, until nothing is.
+func showDrain(b *strings.Builder, d *control.Drain) {
+	switch {
+	case d.Active():
+		fmt.Fprintf(b, "  DRAINING  %s\n            %s\n", d.Words(), control.DrainOrder)
+	case d != nil:
+		fmt.Fprintf(b, "  drained   %s\n", d.Words())
+	}
+}
+
+// showTakeUp says how many producers are on the count and how that is known,
+// and names those that are not, with what makes them see it.
+func showTakeUp(b *strings.Builder, r Row, count string) {
+	g := r.Reading
+	fmt.Fprintf(b, "  producers %s of %s on S = %s", number(g.Applied, 0), number(g.Producers, 0), count)
+	if how := r.TakeUp.How(); how != "" {
+		fmt.Fprintf(b, " (%s)", how)
+	}
+	if r.TakeUp.Stale > 0 || r.TakeUp.Unknown > 0 {
+		fmt.Fprintf(b, ", %d stale, %d unknown", r.TakeUp.Stale, r.TakeUp.Unknown)
+	}
+	b.WriteByte('\n')
+	for _, p := range r.Producers {
+		if p.State == control.AppliedStale {
+			fmt.Fprintf(b, "  stale     %s (%s): %s. %s\n", Safe(p.Name()), p.How, Safe(p.Detail), p.Remedy(g.Shards))
+		}
+	}
+	if r.TakeUp.Stale > 0 {
+		for _, line := range control.SeesChange {
+			b.WriteString("            " + line + "\n")
+		}
+	}
 }
 
 func policyWords(q control.QueuePolicy, mode control.Mode, now time.Time) string {

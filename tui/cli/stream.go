@@ -272,6 +272,9 @@ func ReadingLine(r control.Reading) string {
 		clock(r.At), fit(r.Queue, 16), shards, number(r.Waiters, 1), number(r.Share, 2), interval, r.Bottleneck,
 		number(r.EnqueueRate, 0), seconds(r.WaitPerEnqueueS), number(r.Depth, 0), seconds(r.LagS),
 		number(r.Applied, 0), number(r.Producers, 0))
+	if r.Drain.Active() {
+		line += "  " + r.Drain.Short()
+	}
 	if h := r.Holder; h != nil {
 		line += "  holder " + holderWords(*h)
 	}
