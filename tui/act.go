@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -78,6 +77,8 @@ func reasonField() field {
 	return field{name: "reason", limit: 200, hint: "for the log"}
 }
 
+func lowerField() field { return forceField("lower although upper lanes are not drained (space)") }
+
 func forceField(hint string) field { return field{name: "force", check: true, hint: hint} }
 
 // withAccept adds the box that accepts partitioned FIFO, when nobody has yet.
@@ -136,7 +137,7 @@ func (m *Model) askOverride(r row) {
 	d.fields = []field{{name: "new count", allow: "0123456789", limit: 2, hint: fmt.Sprintf("%d..%d", control.MinShards, control.MaxShards)},
 		reasonField()}
 	d.withAccept()
-	d.fields = append(d.fields, forceField("lower although upper lanes are not drained (space)"))
+	d.fields = append(d.fields, lowerField())
 	m.openDialog(d, 0)
 }
 
@@ -151,6 +152,7 @@ func (m *Model) askPin(r row) {
 	d.fields = []field{{name: "count", value: shardCount(r.reading.Shards), allow: "0123456789", limit: 2, hint: fmt.Sprintf("%d..%d", control.MinShards, control.MaxShards)},
 		{name: "for", value: "2h", allow: "0123456789hms", limit: 8, hint: "30m, 2h, 48h; empty: until unpinned"}, reasonField()}
 	d.withAccept()
+	d.fields = append(d.fields, forceField("lower although not drained, or above the max (space)"))
 	if r.reading.Shards == 0 {
 		d.fields[0].value = ""
 	}
@@ -202,17 +204,35 @@ func (m *Model) askMode(r row) {
 }
 
 func (m *Model) askUndo(r row) {
-	c := r.changed
-	if c == nil {
+	u := m.undo(r.name)
+	if u.From == 0 {
 		m.say("no change of this queue is known here")
 		return
 	}
 	d := m.newDialog(r, control.VerbUndo, "Take the last change back", "Undo")
-	d.to = c.From
-	d.facts = []string{m.memory.steps(c.From, c.To) + " by " + c.Actor + " at " + m.until(c.At)}
+	d.from, d.to = u.From, u.To
+	if c := r.changed; c != nil && c.From == u.To && c.To == u.From {
+		d.facts = []string{m.memory.steps(c.From, c.To) + " by " + c.Actor + " at " + m.until(c.At)}
+	}
 	d.fields = []field{reasonField()}
-	d.withAccept()
+	if u.To > control.MinShards {
+		d.withAccept()
+	}
+	if u.To < u.From {
+		d.fields = append(d.fields, lowerField())
+	}
 	m.openDialog(d, -1)
+}
+
+// undo is what taking a queue's last change back would do, by the newest tick:
+// the picture may be from before the change.
+func (m *Model) undo(name string) control.Undo {
+	for i := range m.newest.Decisions {
+		if d := &m.newest.Decisions[i]; d.Queue == name {
+			return d.Undo
+		}
+	}
+	return control.Undo{}
 }
 
 // brakes are what the brake dialog offers, in its order.
@@ -278,7 +298,10 @@ func (m *Model) command(d *dialog) (control.Command, string) {
 			c.For = f
 		}
 	case control.VerbUndo:
-		c.From = d.from
+		if u := m.undo(d.queue); u.From != d.from || u.To != d.to {
+			return c, "this is not the last change any more: leave with esc, and look at it"
+		}
+		c.From, c.To = d.from, d.to
 	case control.VerbPause, control.VerbResume:
 		b := brakes[d.get("steps").at]
 		c.Verb, c.Up, c.Down, d.verb = b.verb, b.up, b.down, b.verb
@@ -296,79 +319,4 @@ func (m *Model) command(d *dialog) (control.Command, string) {
 		}
 	}
 	return c, ""
-}
-
-// sentence says what Yes would do: queue, old and new.
-func (m *Model) sentence(d *dialog) string {
-	name := "queue " + d.label
-	from, to := shardCount(d.from), shardCount(d.target())
-	switch d.verb {
-	case control.VerbApprove, control.VerbUndo:
-		return name + ": " + from + " " + m.g.arrow + " " + to + " shards"
-	case control.VerbOverride:
-		if d.target() == 0 {
-			to = "?"
-		}
-		return name + ": " + from + " " + m.g.arrow + " " + to + " shards"
-	case control.VerbReject:
-		return name + ": stays at " + from + ", not " + to
-	case control.VerbPin:
-		return name + ": " + from + " " + m.g.arrow + " pinned to " + to
-	case control.VerbUnpin:
-		return name + ": no longer pinned"
-	case control.VerbPause, control.VerbResume:
-		return name + ": " + brakes[d.get("steps").at].what
-	case control.VerbAuto, control.VerbManual:
-		return name + ": mode " + m.g.arrow + " " + modes[d.get("mode").at]
-	}
-	return name
-}
-
-// price is what the command would cost beyond what it says.
-func (m *Model) price(d *dialog) []string {
-	if d.changesNothing() {
-		return nil
-	}
-	return priceOf(d.from, d.target())
-}
-
-// changesNothing says whether the command writes a policy and no count.
-func (d *dialog) changesNothing() bool {
-	switch d.verb {
-	case control.VerbApprove, control.VerbOverride, control.VerbPin, control.VerbUndo:
-		return false
-	}
-	return true
-}
-
-// outcome is what came of a command, in sentences.
-func (m *Model) outcome(c control.Command, res control.Result, err error) ([]string, role) {
-	var f *control.Fault
-	switch {
-	case errors.As(err, &f):
-		return nonEmpty(f.What, f.Hint), roleBad
-	case err != nil:
-		return []string{"It is not known whether this was done: " + err.Error(), "The decision log tells"}, roleBad
-	case res.Change == nil:
-		return nonEmpty(string(c.Verb)+": "+c.Queue, res.Detail), roleGood
-	}
-	as := roleGood
-	if res.Change.Outcome != control.OutcomeApplied {
-		as = roleBad
-	}
-	detail := res.Detail
-	if detail == res.Change.Detail {
-		detail = "" // said once is enough
-	}
-	return nonEmpty(fmt.Sprintf("%s: %s %s", string(res.Change.Outcome), c.Queue, m.memory.steps(res.Change.From, res.Change.To)), res.Change.Detail, detail), as
-}
-
-func nonEmpty(s ...string) []string {
-	var out []string
-	for _, v := range s {
-		if v != "" {
-			out = append(out, v)
-		}
-	}
-	return out
 }

@@ -21,6 +21,7 @@ func acting(t *testing.T) *world {
 		r := &ev.Snapshot.Readings[0]
 		r.Shards = 2
 		ev.Decisions[0] = control.Decision{At: r.At, Queue: "orders", Mode: control.ModeShadow, Action: control.ActionGrow, From: 2, To: 4, Pending: true, Reason: control.ReasonContended,
+			Undo: control.Undo{From: 2, To: 1},
 			Step: &control.Pending{Queue: "orders", From: 2, To: 4, Generation: 77, At: r.At, Until: r.At.Add(20 * time.Minute), Detail: "producers wait", PredictedGain: control.Some(1.9)}}
 		for i := range ev.Snapshot.Readings[1:] {
 			ev.Snapshot.Readings[i+1].Waiters = control.Some(0)
@@ -101,7 +102,7 @@ func TestCommandsAreAboutTheQueueThatWasAsked(t *testing.T) {
 	w.names = []string{"orders", "aaa-new", "quiet-b", "quiet-c"}
 	w.play(30)
 	w.keys("x", "8", "9", "backspace", "down", "w", "h", "y", "down", " ", "up", "up") // x and letters are no digits
-	has(t, w.m, "queue orders: 2 -> 8 shards", "order of a key is broken")
+	has(t, w.m, "queue orders: 2 -> 8 shards", "order of each key is broken")
 	w.keys("down", "down", "down", "down", "right")
 	e := w.keys("enter")
 	want := control.Command{Verb: control.VerbOverride, Queue: "orders", Actor: "erika", Host: "bastion", Why: "why", From: 2, To: 8, Accept: true}
@@ -116,7 +117,7 @@ func TestSettingsCommands(t *testing.T) {
 		want control.Command
 	}{
 		{[]string{"x", "right", "enter"}, control.Command{Verb: control.VerbReject, Expect: 77}},
-		{[]string{"u", "right", "enter"}, control.Command{Verb: control.VerbUndo, From: 2}},
+		{[]string{"u", "right", "enter"}, control.Command{Verb: control.VerbUndo, From: 2, To: 1}},
 		{[]string{"p", "right", "enter"}, control.Command{Verb: control.VerbPin, From: 2, To: 2, For: 2 * time.Hour}},
 		{[]string{"m", "left", "up", "enter"}, control.Command{Verb: control.VerbManual}},
 		{[]string{"m", "right", "tab", "8", "tab", "tab", " ", "tab", "right", "enter"}, control.Command{Verb: control.VerbAuto, Enforced: true, Max: 8, Accept: true}},

@@ -193,6 +193,8 @@ func (m *Model) mark(r row) (role, string) {
 		return roleWarn, m.g.warn
 	case m.crowded(r):
 		return m.waitRole(r), m.g.crowd
+	case drains(r) != nil:
+		return drainRole(drains(r)), m.g.down2
 	}
 	return roleText, " "
 }
@@ -253,8 +255,21 @@ func (m *Model) appliedCell(r row) (role, string) {
 	return roleDim, s
 }
 
-// statusCell says in a few words what happens next or what is in the way.
+// statusCell says in a few words what happens next or what is in the way, and
+// until it is over that lanes above the count drain.
 func (m *Model) statusCell(r row) (role, string) {
+	as, s := m.nextCell(r)
+	d := drains(r)
+	switch {
+	case d == nil:
+		return as, s
+	case awaits(r):
+		return as, s + " " + m.g.sep + " " + m.g.told(d.Short())
+	}
+	return drainRole(d), m.g.told(d.Short()) + " " + m.g.sep + " " + s
+}
+
+func (m *Model) nextCell(r row) (role, string) {
 	d := r.decision
 	switch {
 	case d == nil && r.past:
@@ -301,7 +316,7 @@ func (m *Model) attention(r row) int {
 		return rankHand
 	case m.crowded(r):
 		return rankCrowded
-	case r.heat >= 0.05, !r.reading.Waiters.OK():
+	case r.heat >= 0.05, !r.reading.Waiters.OK(), drains(r) != nil:
 		return rankWaiting
 	}
 	return rankQuiet

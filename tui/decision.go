@@ -69,7 +69,7 @@ func (m *Model) decisionPane(r row, w int) []line {
 	if awaits(r) && d.Pending && d.Step != nil && !r.past { // the card has said it all
 		return append(lines, m.pastLines(r, w, 4)...)
 	}
-	lines = append(lines, section("Decision", m.memory.words(string(d.Mode)), w, m.g))
+	lines = append(lines, section("Decision", m.memory.words(string(d.Mode))+m.leaderSays(r), w, m.g))
 	var l line
 	l.add(decisionRole(d), m.actionSign(d.Action)+" "+m.verb(d))
 	reason, detail := m.why(d)
@@ -101,7 +101,7 @@ func (m *Model) blockerLines(b control.Blocker, w int) []line {
 	if b.For != "" {
 		sign = m.actionSign(b.For)
 	}
-	l.add(roleWarn, sign+" ").add(roleText, m.memory.words(string(b.Rule)))
+	l.add(roleWarn, sign+" ").add(roleText, m.ruleWords(b.Rule))
 	if !b.Until.IsZero() {
 		l.add(roleDim, " until "+m.until(b.Until))
 	}

@@ -41,8 +41,14 @@ type dialog struct {
 	focus   int
 	problem string // why Yes did nothing
 	working bool   // the command is on its way
-	over    []string
-	overAs  role
+	// Of the text that is to be known: itself, its lines, the first that is
+	// shown, and how far it has been seen. Yes is taken at its end only.
+	text      string
+	lines     int
+	top, seen int
+	page      int // how many lines are shown at once
+	over      []string
+	overAs    role
 }
 
 func (d *dialog) no() int { return len(d.fields) }
@@ -84,6 +90,10 @@ func (m *Model) dialogKey(key string) Effect {
 	}
 	n := d.no() + 2
 	switch key {
+	case "pgdown", "ctrl+d", "ctrl+f":
+		d.top, d.problem = d.top+max(d.page-1, 1), ""
+	case "pgup", "ctrl+b":
+		d.top = max(d.top-max(d.page-1, 1), 0)
 	case "tab", "down":
 		d.focus = (d.focus + 1) % n
 	case "shift+tab", "up":
@@ -107,6 +117,8 @@ func (m *Model) dialogEnter() Effect {
 		m.dialog = nil
 	case m.failure != nil:
 		d.problem = "there is no fresh reading: nothing can be done until there is"
+	case d.seen < d.lines:
+		d.problem = "there is more to read first: page down"
 	default:
 		c, problem := m.command(d)
 		if d.problem = problem; problem == "" {
@@ -184,109 +196,4 @@ func (m *Model) Done(c control.Command, res control.Result, err error) {
 		m.say(cut(m.g.told(strings.Join(said, "; ")), 100, m.g.dots))
 	}
 	m.draw()
-}
-
-// dialogLines draws the dialog over the full width, to stand above the footer.
-func (m *Model) dialogLines(w int) []line {
-	d := m.dialog
-	lines := []line{m.dialogTitle(w)}
-	say := func(r role, s string) {
-		for _, part := range wrap(m.g.told(s), w-4, 3, m.g.dots) {
-			lines = append(lines, text(r, "  "+part))
-		}
-	}
-	if d.over != nil {
-		for _, s := range d.over {
-			say(d.overAs, s)
-		}
-		return append(lines, text(roleDim, "  enter closes"))
-	}
-	say(roleStrong, m.sentence(d))
-	for _, s := range append(d.facts, m.price(d)...) {
-		say(roleText, s)
-	}
-	for i, f := range d.fields {
-		lines = append(lines, m.fieldLine(f, i == d.focus))
-	}
-	if d.problem != "" {
-		say(roleBad, m.g.bad+" "+d.problem)
-	}
-	if d.working {
-		return append(lines, text(roleWarn, "  on its way"+m.g.dots))
-	}
-	var l line
-	l.add(roleText, "  ")
-	for i, name := range []string{"No", d.yes} {
-		if d.focus == d.no()+i {
-			l.add(roleAccent, "["+name+"] ")
-		} else {
-			l.add(roleDim, " "+name+"  ")
-		}
-	}
-	l.add(roleFaint, "  tab and arrows choose, enter takes, esc leaves")
-	return append(lines, l)
-}
-
-func (m *Model) fieldLine(f field, focused bool) line {
-	l := m.listLine(false, line{})
-	mark := " "
-	if focused {
-		mark = m.g.cursor
-	}
-	l.add(roleAccent, mark+" ").cell(roleDim, f.name, 12, false, "")
-	switch {
-	case f.check && f.on:
-		l.add(roleStrong, "[x] ")
-	case f.check:
-		l.add(roleText, "[ ] ")
-	case f.choices != nil:
-		for i, c := range f.choices {
-			if i == f.at {
-				l.add(roleAccent, "["+c+"] ")
-			} else {
-				l.add(roleDim, " "+c+"  ")
-			}
-		}
-	default:
-		l.add(roleStrong, safe(f.value, m.g.ascii))
-		if focused {
-			l.add(roleAccent, "_")
-		}
-		l.add(roleText, " ")
-	}
-	l.add(roleFaint, f.hint)
-	l.selected = focused
-	return l
-}
-
-// dialogFits says whether the whole dialog can be shown: what cannot be read
-// cannot be answered.
-func (m *Model) dialogFits() bool {
-	return m.dialog != nil && m.w >= 60 && m.h >= needH && len(m.dialogLines(m.w)) <= m.bodyHeight()
-}
-
-// place is where a command would act.
-func (m *Model) place() string {
-	if m.newest == nil {
-		return ""
-	}
-	db := m.newest.Snapshot.Database
-	s := safe(db.Host+":"+strconv.Itoa(db.Port)+"/"+db.Name, m.g.ascii)
-	return cut(s, max(m.w/2, 0), m.g.dots)
-}
-
-// dialogTitle says what is asked and where it would act: the environment in its
-// own colour.
-func (m *Model) dialogTitle(w int) line {
-	var where line
-	label := m.opt.Label
-	if label == "" && m.newest != nil {
-		label = m.newest.Snapshot.Database.Label
-	}
-	if label != "" {
-		where.add(roleText, " ").join(badge(roleLabel, cut(safe(label, m.g.ascii), 24, m.g.dots)))
-	}
-	where.add(roleText, " ").add(roleStrong, m.place())
-	l := section(m.g.warn+" "+m.dialog.title, "", max(w-where.w, 0), m.g)
-	return *l.join(where)
 }

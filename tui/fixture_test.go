@@ -124,6 +124,7 @@ func reading(name string, at time.Time, i, sec int) control.Reading {
 		r.Lanes = append(r.Lanes, control.LaneReading{Priority: 2, Shard: shard, Waiters: control.Some(wait / float64(r.Shards)),
 			Busy: control.Some(0.97), Depth: control.Some(61), LagS: control.Some(0.4), Rate: control.Some(105)})
 	}
+	r.Lanes[0].Holder = r.Holder
 	for p, state := range []control.AppliedState{control.AppliedOn, control.AppliedStale, control.AppliedUnknown} {
 		r.ProducerList = append(r.ProducerList, control.Producer{ID: fmt.Sprintf("10.0.4.%d checkout", 17+p), Queue: name, Sessions: 4,
 			Shards: control.Some(float64(r.Shards)), State: state, How: []string{"reported", "inferred", "inferred"}[p],
@@ -159,6 +160,12 @@ func (w *world) keys(names ...string) Effect {
 		e = w.m.Key(n)
 	}
 	return e
+}
+
+// open goes to the page of a queue.
+func (w *world) open(queue string) {
+	w.m.Resize(120, 40)
+	w.keys(append(append([]string{"/"}, strings.Split(queue, "")...), "enter", "enter")...)
 }
 
 // fits asserts that a view is exactly h lines of exactly w columns.

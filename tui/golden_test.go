@@ -60,6 +60,26 @@ var stages = map[string]func(*world){
 		w.m.Resize(120, 40)
 		w.keys("tab", "/", "p", "e", "n", "d", "enter", "enter")
 	},
+	"draining": func(w *world) {
+		w.edit = withDrain
+		w.play(300)
+		w.m.Resize(120, 40)
+		w.keys("/", "o", "r", "d", "enter")
+	},
+	"drains":  func(w *world) { w.edit = withDrain; w.play(300); w.open("orders") },
+	"drained": func(w *world) { w.edit = withDrain; w.play(400); w.open("orders") },
+	"undo": func(w *world) {
+		w.m.opt.Do = nothing
+		w.edit = withDrain
+		w.play(300)
+		w.m.Resize(120, 40)
+		w.keys("/", "o", "r", "d", "enter", "u")
+	},
+	"judged": func(w *world) { // by a leader elsewhere, before this screen was opened
+		w.edit = withLog
+		w.play(60)
+		w.open("orders")
+	},
 	"palette": func(w *world) { w.play(300); w.m.Resize(120, 40); w.keys(":", "t", "i", "m", "e") },
 	"copy":    func(w *world) { w.play(300); w.m.Resize(120, 40); w.keys("y", "down") },
 	"brake": func(w *world) {
@@ -81,6 +101,57 @@ func withHands(ev *control.Event) {
 	if at.Equal(start.Add(340 * time.Second)) {
 		ev.Verifications = []control.Verification{{At: at, Queue: ev.Decisions[0].Queue, From: 2, To: 4, Result: control.VerdictKept, Gain: control.Some(1.8),
 			PredictedGain: control.Some(1.9), Detail: "equal windows of 2 min"}}
+	}
+}
+
+// withDrain is a queue whose count was lowered from 4 to 2 with jobs above, which
+// are gone in the end.
+func withDrain(ev *control.Event) {
+	r := &ev.Snapshot.Readings[0]
+	sec := int(r.At.Sub(start).Seconds())
+	r.Shards, r.HighestShard, r.Stale = 2, 4, 0
+	left := float64(max(700-2*sec, 0))
+	r.Lanes, r.Drained = nil, []bool{false, false, left == 0, left == 0}
+	for shard := range 4 {
+		l := control.LaneReading{Priority: 2, Shard: shard, Waiters: control.Some(0), Busy: control.Some(0), Depth: control.Some(12), LagS: control.Some(0.4), Rate: control.Some(105)}
+		if shard > 1 {
+			l.Depth, l.Rate = control.Some(left/2), control.Some(0)
+		}
+		r.Lanes = append(r.Lanes, l)
+	}
+	r.Drain = control.DrainOf(*r, []control.Level{{At: r.At.Add(-30 * time.Second), Jobs: left + 60}, {At: r.At.Add(-20 * time.Second), Jobs: left + 40}, {At: r.At, Jobs: left}}, 5*time.Second)
+	ev.Decisions[0].From, ev.Decisions[0].To, ev.Decisions[0].Undo = 2, 2, control.Undo{From: 2, To: 4}
+	ev.Changes = nil
+	if sec == 200 {
+		ev.Changes = []control.Change{{At: r.At, Queue: r.Queue, From: 4, To: 2, Actor: "erika@bastion", Outcome: control.OutcomeApplied, Detail: "by hand"}}
+	}
+}
+
+// withLog is what a follower knows: a change from before it watched, what came
+// of it, and what the leader, which acts, decided last.
+func withLog(ev *control.Event) {
+	ev.Leader = "otto@b1"
+	d := &ev.Decisions[0]
+	d.Reason, d.Detail = control.ReasonNotLeader, "this process does not lead: otto@b1 does"
+	d.Blockers = []control.Blocker{{Rule: control.ReasonNotLeader, Detail: "otto@b1 does"}, {Rule: control.ReasonGathering, Detail: "window 40s of 2m", For: control.ActionGrow}}
+	d.Policy = control.QueuePolicy{Queue: d.Queue, Auto: true, Enforced: true, Max: 8, AcceptedBy: "otto@b1", AcceptedAt: start.Add(-50 * time.Hour)}
+	if !ev.Snapshot.At.Equal(start.Add(time.Second)) {
+		return
+	}
+	by := control.LogEntry{Queue: d.Queue, Mode: control.ModeEnforced, Actor: "controller"}
+	change, verdict, hold := by, by, by
+	change.Kind, change.Outcome, change.Action, change.From, change.To, change.At = control.LogChange, control.OutcomeApplied, control.ActionGrow, 1, 2, start.Add(-20*time.Minute)
+	change.Before = control.Figures{Rate: control.Some(102), Waiters: control.Some(14.2), WaitPerS: control.Some(0.139), Producers: control.Some(16)}
+	verdict.Kind, verdict.Verdict, verdict.From, verdict.To, verdict.At = control.LogVerdict, control.VerdictKept, 1, 2, start.Add(-16*time.Minute)
+	verdict.Gain, verdict.PredictedGain, verdict.Detail = control.Some(1.9), control.Some(2), "enqueue rate ×1.90, wait per enqueue ×0.45, time per enqueue ×0.50"
+	verdict.Evidence = control.Evidence{Waiters: control.Some(12.1), EnqueueRate: control.Some(194), WaitPerEnqS: control.Some(0.062), Producers: control.Some(16)}
+	hold.Kind, hold.Action, hold.From, hold.To, hold.At = control.LogDecision, control.ActionHold, 2, 2, start.Add(-15*time.Minute)
+	hold.Reason, hold.Detail = control.ReasonSmallGain, "more lanes would gain too little: predicted gain 9%, needs 15%"
+	hold.Blockers = []control.Blocker{{Rule: control.ReasonSmallGain, Detail: "predicted gain 9%, needs 15%", For: control.ActionGrow},
+		{Rule: control.ReasonCooldown, Detail: "another 3m", For: control.ActionShrink, Until: start.Add(-10 * time.Minute)}}
+	for i, e := range []control.LogEntry{change, verdict, hold} {
+		e.ID = int64(i + 1)
+		ev.Entries = append(ev.Entries, e)
 	}
 }
 

@@ -11,14 +11,14 @@ import (
 // lanePane is the lanes by priority and shard, with who holds each when that
 // was seen lately.
 func (m *Model) lanePane(r row, w int) []line {
-	lines := []line{section("Lanes", control.Plural(len(r.reading.Lanes), "lane"), w, m.g)}
+	lines := []line{section("Lanes", m.lanesFact(r), w, m.g)}
 	if r.past {
 		return append(lines, text(roleFaint, absent+": lanes of the past are not kept"))
 	}
 	type lane = control.LaneReading
 	cols := fitColumns([]column[lane]{
 		{title: "prio", w: 4, right: true, prio: 0, cell: func(l lane) (role, string) { return roleText, strconv.Itoa(l.Priority) }},
-		{title: "shard", w: 5, right: true, prio: 0, cell: func(l lane) (role, string) { return laneRole(l, r.reading), strconv.Itoa(l.Shard) }},
+		{title: "shard", w: 5, right: true, prio: 0, cell: func(l lane) (role, string) { return m.laneShard(l, r.reading) }},
 		{title: "wait", w: 6, right: true, prio: 1, cell: func(l lane) (role, string) { return quietZero(l.Waiters), count(l.Waiters) }},
 		{title: "busy", w: 5, right: true, prio: 2, cell: func(l lane) (role, string) { return quietZero(l.Busy), percent(l.Busy) }},
 		{title: "", w: 8, prio: 7, cell: func(l lane) (role, string) { return roleAccent, m.bar(l.Busy, 8) }},
@@ -57,12 +57,12 @@ func (m *Model) laneHolder(r row, l control.LaneReading) (role, string) {
 	return as, safe(cmp.Or(h.Application, "pid "+strconv.Itoa(h.PID)), m.g.ascii) + " " + seconds(h.XactAgeS) + " " + safe(doing, m.g.ascii)
 }
 
-// laneRole marks lanes that remain from a higher count: they drain.
-func laneRole(l control.LaneReading, r *control.Reading) role {
+// laneShard marks lanes that remain from a higher count: they drain.
+func (m *Model) laneShard(l control.LaneReading, r *control.Reading) (role, string) {
 	if r.Shards > 0 && l.Shard >= r.Shards {
-		return roleWarn
+		return roleWarn, m.g.down2 + " " + strconv.Itoa(l.Shard)
 	}
-	return roleText
+	return roleText, strconv.Itoa(l.Shard)
 }
 
 // bar is a share as a bar of at most w cells.

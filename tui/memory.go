@@ -22,8 +22,11 @@ type queue struct {
 	last    *control.Decision
 	changed *control.Change       // newest change that took effect, nil when none is known
 	verdict *control.Verification // what came of the newest change that was verified, nil when none is known
+	logged  *control.LogEntry     // the entry of changed, nil when it is not in the log that is known
+	judged  *control.LogEntry     // the entry of verdict, likewise
+	leads   *control.LogEntry     // what the leader last decided here, nil when that is not known
 	marks   []mark                // oldest first
-	holders map[lane]held         // who was seen holding each lane, by lane
+	holders map[lane]held         // who was seen holding each lane, with somebody behind
 }
 
 // lane names a lane of a queue.
@@ -110,21 +113,21 @@ func (m *memory) queue(name string) *queue {
 	return q
 }
 
-// hold remembers who has the lanes. Readings name one holder each, the one with
-// most sessions behind it.
+// hold remembers who has the lanes.
 func (q *queue) hold(r *control.Reading) {
 	for k, h := range q.holders {
 		if r.At.Sub(h.at) > heldFor {
 			delete(q.holders, k)
 		}
 	}
-	if r.Holder == nil || len(q.holders) >= control.MaxShards*4 {
-		return
+	for i := range r.Lanes {
+		if l := &r.Lanes[i]; l.Holder != nil {
+			if q.holders == nil {
+				q.holders = map[lane]held{}
+			}
+			q.holders[lane{l.Priority, l.Shard}] = held{l.Holder, r.At}
+		}
 	}
-	if q.holders == nil {
-		q.holders = map[lane]held{}
-	}
-	q.holders[lane{r.Holder.Priority, r.Holder.Shard}] = held{r.Holder, r.At}
 }
 
 func (m *memory) forget(now time.Time) {
@@ -222,8 +225,29 @@ func (m *memory) entry(l *control.LogEntry) {
 	if l.Why != "" {
 		e.detail += " (" + safe(l.Why, m.g.ascii) + ")"
 	}
+	if q := m.queues[l.Queue]; q != nil {
+		q.learn(l)
+	}
 	m.append(e)
 	m.mark(l)
+}
+
+// learn keeps the entries that the pages of a queue are made of.
+func (q *queue) learn(l *control.LogEntry) {
+	switch l.Kind {
+	case control.LogChange:
+		if l.Outcome == control.OutcomeApplied {
+			q.logged, q.leads = l, nil
+		}
+	case control.LogAdopted:
+		q.logged, q.leads = l, nil
+	case control.LogVerdict:
+		q.judged = l
+	case control.LogDecision, control.LogProposed:
+		q.leads = l
+	case control.LogWithdrawn, control.LogAct: // the leader decides anew
+		q.leads = nil
+	}
 }
 
 func outcomeRole(o control.Outcome) role {

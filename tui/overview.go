@@ -141,6 +141,9 @@ func (m *Model) overviewDetail(w, h int) []line {
 	}
 	title := section(cut(r.label, w/2, m.g.dots), m.facts(r), w, m.g)
 	words := append(m.decisionLines(r, w, 2), m.behindLine(r, w))
+	if d := drains(r); d != nil {
+		words = append([]line{text(drainRole(d), cut(m.g.down2+" "+m.g.told(d.Words()), w, m.g.dots))}, words...)
+	}
 	switch {
 	case h < 12:
 		return append([]line{title}, words[:min(len(words), h-1)]...)
@@ -149,7 +152,8 @@ func (m *Model) overviewDetail(w, h int) []line {
 	}
 	const gap = 3
 	left := w * 60 / 100
-	why := append(m.decisionPane(r, w-left-gap), m.comparisonPane(r, w-left-gap)...)
+	why := append(m.drainPane(r, w-left-gap), m.decisionPane(r, w-left-gap)...)
+	why = append(why, m.comparisonPane(r, w-left-gap)...)
 	why = append(append(why, m.policyPane(r, w-left-gap)...), m.behindPane(r, w-left-gap)...)
 	charts := append(m.smallCharts(r, left, h-1), make([]line, h)...)[:h-1]
 	return append([]line{title}, beside(charts, why[:min(len(why), h-1)], left, gap, m.g.dots)...)

@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"shardpilot/control"
 )
@@ -88,38 +87,6 @@ const (
 	settleS       = 10
 )
 
-// comparisonPane sets the queue before its last change against after it, from
-// what was seen here, and adds the controller's verdict once there is one.
-func (m *Model) comparisonPane(r row, w int) []line {
-	c := r.changed
-	if c == nil || r.past || c.At.Before(m.memory.first) {
-		return nil
-	}
-	n := min(m.clock().Unix()-c.At.Unix()-settleS, compareWindow)
-	if n < 5 || m.clock().Sub(c.At) > time.Duration(tiers[0].slots-compareWindow)*time.Second {
-		return nil
-	}
-	lines := []line{section("After "+m.memory.steps(c.From, c.To), m.timeOf(c.At)+" by "+safe(c.Actor, m.g.ascii), w, m.g)}
-	var head line
-	head.cell(roleFaint, "", 8, false, "").cell(roleFaint, "before", 8, true, "").cell(roleFaint, "after", 8, true, "").add(roleFaint, "   means of "+age(time.Duration(n)*time.Second))
-	lines = append(lines, head.clip(w, m.g.dots))
-	for _, x := range []struct {
-		name   string
-		series int
-		show   func(control.Value) string
-	}{{"waiting", seriesWaiters, count}, {"share", seriesShare, percent}, {"jobs/s", seriesRate, count}} {
-		before := r.history.recent(x.series, c.At.Unix()-1, n)
-		after := r.history.recent(x.series, c.At.Unix()+settleS+n-1, n)
-		var l line
-		l.cell(roleDim, x.name, 8, false, "").cell(roleText, x.show(before), 8, true, "").cell(roleStrong, x.show(after), 8, true, "")
-		if b, a := before.Or(0), after.Or(-1); b > 0 && a >= 0 {
-			l.add(roleDim, "   "+gain(control.Some(a/b), m.g.times))
-		}
-		lines = append(lines, l.clip(w, m.g.dots))
-	}
-	return append(lines, m.verdictLines(r, w)...)
-}
-
 func (m *Model) verdictLines(r row, w int) []line {
 	v, c := r.verdict, r.changed
 	var l line
@@ -184,27 +151,12 @@ func (m *Model) pendingCard(d *control.Decision, w int) []line {
 	if e.TopLaneShare.OK() {
 		add(*new(line).add(roleDim, "  worst lane ").add(roleText, percent(e.TopLaneShare)).add(roleDim, " of the waits"))
 	}
-	for _, s := range priceOf(from, to) {
+	for _, s := range control.Price(from, to) {
 		for _, part := range wrap(s, w-2, 5, m.g.dots) {
 			add(text(roleDim, "  "+part))
 		}
 	}
 	return lines
-}
-
-// priceOf spells out what a change of the count costs, whoever makes it.
-func priceOf(from, to int) []string {
-	switch {
-	case to == 0, to == from:
-		return nil
-	case to > from:
-		s := "Keys move between shards: the order of a key is broken until its old rows have drained. Lanes stay for ever, and every claim looks at all of them."
-		if to > control.WarnMax {
-			s += fmt.Sprintf(" More than %d is dear.", control.WarnMax)
-		}
-		return []string{s}
-	}
-	return []string{"Keys move between shards: the order of a key is broken until the rows above have drained. Claims get no cheaper: the lanes stay."}
 }
 
 // evidenceLines are what a decision rests on, one fact after the other.

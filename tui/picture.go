@@ -14,7 +14,8 @@ import (
 type row struct {
 	*queue
 	reading  *control.Reading
-	decision *control.Decision // nil when nothing decides
+	decision *control.Decision // nil when nothing decides; the leader's where that is known
+	led      *control.LogEntry // where the decision comes from when it is the leader's
 	heat     float64           // sessions waiting over the last seconds, NaN when unknown
 	past     bool              // made from the history: what is not kept is absent
 	key      float64           // what it is sorted by, set by sort
@@ -40,7 +41,8 @@ func newPicture(ev control.Event, m *memory) *picture {
 	for i := range ev.Snapshot.Readings {
 		r := &ev.Snapshot.Readings[i]
 		q := m.queue(r.Queue)
-		p.rows = append(p.rows, row{queue: q, reading: r, decision: byQueue[r.Queue],
+		d, led := m.led(&ev, byQueue[r.Queue])
+		p.rows = append(p.rows, row{queue: q, reading: r, decision: d, led: led,
 			heat: q.history.recent(seriesWaiters, ev.Snapshot.At.Unix(), heatSeconds).Or(math.NaN())})
 	}
 	return p

@@ -84,9 +84,12 @@ func (m *Model) producersPage(w, h int) []line {
 	}
 	c := &m.list[screenProducers]
 	at := c.place(len(items), func(i int) string { return items[i].id })
-	detail := m.producerDetail(items[at], w)
-	if h < 8 {
-		detail = nil
+	var detail []line
+	switch {
+	case h >= 16:
+		detail = m.producerDetail(items[at], w, 6)
+	case h >= 8:
+		detail = m.producerDetail(items[at], w, 3)
 	}
 	room := max(h-len(detail), 1)
 	p := producerLines{m: m, items: items, w: w, at: at}
@@ -178,21 +181,6 @@ func (m *Model) producersFact(items []producerItem) string {
 	return fmt.Sprintf("%d: %d on, %d stale, %d unknown", len(items), n[control.AppliedOn], n[control.AppliedStale], n[control.AppliedUnknown])
 }
 
-func (m *Model) producerDetail(it producerItem, w int) []line {
-	var s string
-	switch {
-	case it.producer != nil:
-		s = m.g.told(it.producer.Detail)
-	case it.instance != nil:
-		names := make([]string, 0, len(it.instance.Queues))
-		for _, q := range it.instance.Queues {
-			names = append(names, safe(q, m.g.ascii))
-		}
-		s = "serves " + strings.Join(names, ", ")
-	}
-	return []line{section("Detail", "", w, m.g), text(roleText, cut("  "+s, w, m.g.dots))}
-}
-
 func (m *Model) instanceColumns(w int) []column[producerItem] {
 	return fitColumns([]column[producerItem]{
 		{title: "HOST", w: 14, grow: 20, prio: 0, cell: func(i producerItem) (role, string) { return roleStrong, safe(i.instance.Hostname, m.g.ascii) }},
@@ -264,7 +252,7 @@ func (m *Model) appliedState(s control.AppliedState) (role, string) {
 
 // producerPane is the producers of one queue on its page.
 func (m *Model) producerPane(r row, w int) []line {
-	lines := []line{section("Producers", ofTotal(r.reading.Applied, r.reading.Producers)+" on S = "+shardCount(r.reading.Shards), w, m.g)}
+	lines := m.takeUpLines(r, w)
 	type producer = control.Producer
 	cols := fitColumns([]column[producer]{
 		{title: "who", w: 12, grow: 30, prio: 0, cell: func(p producer) (role, string) { return roleText, safe(p.ID, m.g.ascii) }},
@@ -276,13 +264,14 @@ func (m *Model) producerPane(r row, w int) []line {
 		{title: "seen", w: 5, right: true, prio: 3, cell: func(p producer) (role, string) { return roleDim, seconds(p.SeenAgoS) }},
 	}, w, 1)
 	if len(r.reading.ProducerList) == 0 {
-		return append(lines, text(roleFaint, "none seen yet"))
+		return lines
 	}
 	lines = append(lines, headLine(cols, 1, ""))
-	for _, p := range troubleFirst(r.reading.ProducerList) {
+	list := troubleFirst(r.reading.ProducerList)
+	for _, p := range list {
 		lines = append(lines, bodyLine(cols, 1, m.g.dots, p))
 	}
-	return lines
+	return append(lines, m.remedyLines(list, r.reading.Shards, w)...)
 }
 
 // troubleFirst puts the producers that are not on the count first, and those

@@ -19,13 +19,17 @@ func (m *Model) queuePage(w, h int) []line {
 	title, full := m.queueTitle(r, w), h
 	if w < 100 && h >= 8 && !awaits(r) {
 		title = append(title, m.decisionLines(r, w, 1)...) // the page below starts with charts
+		if d := drains(r); d != nil {
+			title = append(title, text(drainRole(d), cut(m.g.down2+" "+m.g.told(d.Words()), w, m.g.dots)))
+		}
 	}
 	if heldBack(r) && h >= 8 {
-		title = append(title, text(roleWarn, cut("* enforced, but this process runs shadow", w, m.g.dots)))
+		title = append(title, text(roleWarn, cut(heldBackWords(r), w, m.g.dots)))
 	}
 	const gap = 3
 	why := func(w int) []line {
-		lines := append(m.decisionPane(r, w), m.comparisonPane(r, w)...)
+		lines := append(m.decisionPane(r, w), m.drainPane(r, w)...)
+		lines = append(lines, m.comparisonPane(r, w)...)
 		return append(append(lines, m.policyPane(r, w)...), m.producerPane(r, w)...)
 	}
 	if w < 100 {
@@ -63,6 +67,9 @@ func (m *Model) queueTitle(r row, w int) []line {
 	}
 	if d := r.decision; d != nil && (d.Policy.PauseUp != nil || d.Policy.PauseDown != nil) {
 		l.add(roleText, "  ").add(roleWarn, "braked")
+	}
+	if drains(r) != nil {
+		l.add(roleText, "  ").add(roleWarn, m.g.down2+" DRAINING")
 	}
 	role, applied := m.appliedCell(r)
 	l.add(roleText, "  ").add(role, applied).add(roleDim, " producers on S")

@@ -47,8 +47,8 @@ func TestHoldersStandBesideTheirLanes(t *testing.T) {
 		h := *r.Holder
 		h.Shard = w.sec % 2
 		h.Application = []string{"even", "odd"}[w.sec%2]
-		if r.Holder = &h; w.sec > 50 {
-			r.Holder = nil
+		if w.sec <= 50 {
+			r.Lanes[h.Shard].Holder = &h
 		}
 	}
 	w.play(50)
@@ -82,10 +82,12 @@ func TestCausesStackByWhatWasWaited(t *testing.T) {
 func TestAcceptanceIsOfferedOnlyWhereNobodyAccepted(t *testing.T) {
 	for _, key := range []string{"o", "p", "m", "u"} {
 		w := acting(t)
+		edit := w.edit
+		w.edit = func(ev *control.Event) { edit(ev); ev.Decisions[0].Undo = control.Undo{From: 2, To: 4} } // one to 1 needs no acceptance
+		w.play(1)
 		w.keys(key)
 		has(t, w.m, "order holds within a shard only")
 		w = acting(t)
-		edit := w.edit
 		w.edit = func(ev *control.Event) { edit(ev); ev.Decisions[0].Policy.AcceptedBy = "otto@b1" }
 		w.play(1)
 		w.keys(key)

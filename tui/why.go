@@ -68,11 +68,14 @@ func (m *Model) leaderTakes(d *control.Decision) bool {
 // why is the reason of a decision and the same in a sentence, both safe. A
 // follower says what the queue waits for.
 func (m *Model) why(d *control.Decision) (reason, detail string) {
+	if nobodyWaits(d) {
+		return "quiet", "Nobody waits for a lane: there is nothing to decide."
+	}
 	if !m.leaderTakes(d) {
-		return m.memory.words(string(d.Reason)), m.g.told(d.Detail)
+		return m.ruleWords(d.Reason), m.g.told(d.Detail)
 	}
 	if b := m.waitsFor(d); b != nil {
-		return m.memory.words(string(b.Rule)), m.g.told(b.Detail)
+		return m.ruleWords(b.Rule), m.g.told(b.Detail)
 	}
 	if n := d.Step; n != nil {
 		return "pending " + m.memory.steps(n.From, n.To), m.g.told(n.Detail)
@@ -89,6 +92,9 @@ func (m *Model) why(d *control.Decision) (reason, detail string) {
 // status is why a queue holds, in the few words that a table has room for.
 func (m *Model) status(d *control.Decision) string {
 	s, _ := m.why(d)
+	if nobodyWaits(d) {
+		return s + ": nobody waits"
+	}
 	if b := m.waitsFor(d); b != nil && b.Detail != "" {
 		s += ": " + m.g.told(b.Detail)
 	}
