@@ -28,7 +28,7 @@ func drained(ctx context.Context, tx pgx.Tx, sc scene, s control.Step) error {
 	switch {
 	case unknown > 0:
 		return refuse(control.ReasonNotDrained, fmt.Sprintf(
-			"of %s from shard %d on the claim sequences of %d may not be read by this role, so whether they are empty is not known", control.Plural(lanes, "lane"), s.To, unknown))
+			"the claim sequence of %d of %s from shard %d on may not be read by this role, so whether they are empty is not known", unknown, control.Plural(lanes, "lane"), s.To))
 	case held+awaited > 0 || deep > 0:
 		return refuse(control.ReasonNotDrained, fmt.Sprintf(
 			"from shard %d on %s left in %d of %s, and producers hold %s and wait for %d; wait until workers have drained them, or force it: they drain all the same, and order per key is broken until then", s.To, control.Plural(int(jobs), "job"), deep, control.Plural(lanes, "lane"), control.Plural(held, "lane lock"), awaited))
