@@ -25,6 +25,7 @@ import (
 
 	"shardpilot/control"
 	"shardpilot/control/loop"
+	"shardpilot/control/record"
 	"shardpilot/db"
 	"shardpilot/db/rehearsal"
 	"shardpilot/db/stage"
@@ -65,6 +66,10 @@ func run(ctx context.Context, args []string) error {
 		return demo(ctx, cmd)
 	case "run":
 		return headless(ctx, cmd)
+	case "record":
+		return recording(ctx, cmd)
+	case "backtest":
+		return cli.Backtest(os.Stdout, cmd)
 	case "doctor":
 		return doctor(ctx, cmd)
 	case "show":
@@ -262,6 +267,37 @@ func headless(ctx context.Context, cmd cli.Command) error {
 	return err
 }
 
+// recording watches without a screen, leads nothing, and writes what it sees
+// to a file. A signal is its ordinary end.
+func recording(ctx context.Context, cmd cli.Command) error {
+	log, closeLog, err := cmd.Screen.Logger(io.Discard)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
+	cfg, err := connector(ctx, cmd.Conn, log)
+	if err != nil {
+		return err
+	}
+	if d := cmd.Demo.Duration; d > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, d)
+		defer cancel()
+	}
+	var status func() record.Status
+	err = noted(log, watch(ctx, cmd, cfg, log, false, func(ctx context.Context, s *station, events <-chan control.Event) error {
+		status = s.recorder.Status
+		return cli.Recording(ctx, s.recorder, events)
+	}))
+	if status != nil {
+		err = errors.Join(ignoreDeadline(err), cli.Recorded(os.Stdout, status(), time.Now(), cmd.JSON))
+	}
+	if err != nil && ended(err) {
+		return errEnded
+	}
+	return err
+}
+
 // errEnded is the orderly end of a service.
 var errEnded = errors.New("ended in order")
 
@@ -333,11 +369,11 @@ func stream(cmd cli.Command) cli.Stream {
 }
 
 // sink takes events until ctx ends or it has had enough.
-type sink func(ctx context.Context, r *loop.Runner, events <-chan control.Event) error
+type sink func(ctx context.Context, s *station, events <-chan control.Event) error
 
 // lines prints what comes and counts the changes for the summary.
 func lines(cmd cli.Command, sum *cli.Summary) sink {
-	return func(ctx context.Context, _ *loop.Runner, events <-chan control.Event) error {
+	return func(ctx context.Context, _ *station, events <-chan control.Event) error {
 		out := stream(cmd)
 		for {
 			select {
@@ -357,10 +393,10 @@ func lines(cmd cli.Command, sum *cli.Summary) sink {
 }
 
 func screen(cmd cli.Command) sink {
-	return func(ctx context.Context, r *loop.Runner, events <-chan control.Event) error {
+	return func(ctx context.Context, s *station, events <-chan control.Event) error {
 		who, host := whoWeAre()
 		o := cmd.Screen.Options()
-		o.Events, o.Do, o.Actor, o.Host, o.Now = events, r.Do, who, host, time.Now
+		o.Events, o.Do, o.Actor, o.Host, o.Now = events, s.runner.Do, who, host, time.Now
 		o.Input, o.Output = os.Stdin, os.Stdout
 		return tui.Run(ctx, o)
 	}
@@ -378,6 +414,8 @@ type station struct {
 	shows    *metrics.Exposition
 	follower *db.Follower // nil unless read-only
 	leader   *db.Leader   // nil for a command, which leads nothing
+	recorder *record.Recorder
+	unfiled  func(error) // told when a recording fails, which nothing else does
 }
 
 // open looks whether the database has shardpilot's schema and puts a station
@@ -397,6 +435,16 @@ func open(ctx context.Context, cmd cli.Command, cfg *db.Config, log *slog.Logger
 	s := &station{cfg: cfg, shows: shows, tick: time.NewTicker(max(time.Duration(float64(time.Second)/pace), quickestTick))}
 	conf := loop.Config{Policy: control.DefaultPolicy().Pace(pace), Process: control.Mode(cmd.Run.Mode), Memory: memory,
 		Tick: s.tick.C, Now: time.Now}
+	s.recorder = record.NewRecorder(record.Options{Program: version, Process: conf.Process, Pace: pace, Policy: conf.Policy,
+		Limits: record.Limits{Bytes: int64(cmd.Record.MaxSize)}, Hash: cmd.Record.Hash, Now: time.Now})
+	s.unfiled = func(err error) { log.Error("recording", "error", err) }
+	if cmd.Record.File != "" {
+		if err := s.recorder.Start(cmd.Record.File); err != nil {
+			s.tick.Stop()
+			shows.Close()
+			return nil, err
+		}
+	}
 	if memory == "" {
 		who, host := whoWeAre()
 		switch {
@@ -406,7 +454,7 @@ func open(ctx context.Context, cmd cli.Command, cfg *db.Config, log *slog.Logger
 					log.Info("leadership", "leading", l.Leading, "epoch", l.Epoch, "leader", l.Name, "refused", l.Refused)
 				}})
 			conf.Leader = s.leader
-		case cmd.Name == "dashboard": // read-only: it wants to know whom it follows
+		case cmd.Name == "dashboard", cmd.Name == "record": // read-only: it wants to know whom it follows
 			s.follower = db.NewFollower(cfg)
 			conf.Leader = s.follower
 		}
@@ -466,7 +514,7 @@ func (s *station) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var wg sync.WaitGroup
-	var led, ran, shown, pruned error
+	var led, ran, shown, pruned, filed error
 	seen, unsubscribe := s.runner.Subscribe(8)
 	defer unsubscribe()
 	part := func(what string, ended *error, f func() error) {
@@ -476,6 +524,9 @@ func (s *station) run(ctx context.Context) error {
 			}
 		})
 	}
+	told, untell := s.runner.Subscribe(64) // a disk may be slow for a while
+	defer untell()
+	part("recording", &filed, func() error { s.recorder.Run(ctx, told, s.unfiled); return nil })
 	part("showing metrics", &shown, func() error { return s.shows.Run(ctx, seen) })
 	if s.leader != nil {
 		part("leading", &led, func() error { return s.leader.Run(ctx) })
@@ -487,7 +538,7 @@ func (s *station) run(ctx context.Context) error {
 	ran = control.Guard("the controller", func() error { return s.runner.Run(ctx) })
 	cancel()
 	wg.Wait()
-	return errors.Join(ran, led, shown, pruned)
+	return errors.Join(ran, led, shown, pruned, filed)
 }
 
 func (s *station) close() {
@@ -521,7 +572,7 @@ func watch(ctx context.Context, cmd cli.Command, cfg *db.Config, log *slog.Logge
 			cancel() // nothing is to be seen any more
 		}
 	}()
-	err = to(ctx, s.runner, events)
+	err = to(ctx, s, events)
 	left := s.leaving(control.Mode(cmd.Run.Mode))
 	cancel()
 	<-done
@@ -549,7 +600,7 @@ func observe(ctx context.Context, cmd cli.Command, cfg *db.Config, enough func(c
 	use func(context.Context, *loop.Runner, control.Event) error) error {
 	limit := time.NewTimer(observeLimit) // of looking; a person who is asked may take longer
 	defer limit.Stop()
-	return watch(ctx, cmd, cfg, slog.New(slog.DiscardHandler), false, func(ctx context.Context, r *loop.Runner, events <-chan control.Event) error {
+	return watch(ctx, cmd, cfg, slog.New(slog.DiscardHandler), false, func(ctx context.Context, s *station, events <-chan control.Event) error {
 		for {
 			select {
 			case <-ctx.Done():
@@ -562,7 +613,7 @@ func observe(ctx context.Context, cmd cli.Command, cfg *db.Config, enough func(c
 					return &control.Fault{Kind: control.FaultNoConnection, What: e.Err.What, Hint: e.Err.Hint}
 				}
 				if e.Snapshot != nil && enough(e) {
-					return use(ctx, r, e)
+					return use(ctx, s.runner, e)
 				}
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"shardpilot/control"
+	"shardpilot/control/record"
 )
 
 // check refuses values outside their range, naming the flag and the range.
@@ -48,6 +49,12 @@ func check(c Command, set *pflag.FlagSet) error {
 		if err := c.Screen.Options().Validate(); err != nil {
 			return err
 		}
+	}
+	if has("record-max-size") && c.Record.MaxSize < record.MinBytes {
+		return usageOf(c.Name, "--record-max-size must be %s or more, got %s", Size(record.MinBytes), c.Record.MaxSize)
+	}
+	if has("duration") && c.Demo.Duration < 0 {
+		return usageOf(c.Name, "--duration must not be negative, got %s", c.Demo.Duration)
 	}
 	switch c.Name {
 	case "demo":
@@ -118,8 +125,6 @@ func checkDemo(d Demo, set *pflag.FlagSet) error {
 		return usageOf("demo", "--shape must be one of %s, got %q", strings.Join(shapes, ", "), d.Shape)
 	case d.PG != "" && !slices.Contains([]string{"15", "17", "18"}, d.PG):
 		return usageOf("demo", "--pg must be 15, 17 or 18, got %q", d.PG)
-	case d.Duration < 0:
-		return usageOf("demo", "--duration must not be negative, got %s", d.Duration)
 	case set.Changed("producers") && (d.Producers < 1 || d.Producers > 500):
 		return usageOf("demo", "--producers must be 1 to 500, got %d", d.Producers)
 	case set.Changed("hold") && (d.Hold < 0 || d.Hold > time.Minute):

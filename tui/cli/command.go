@@ -21,6 +21,7 @@ type Command struct {
 	Run    Run
 	Demo   Demo
 	Act    Act
+	Record Record
 
 	Config      string      // file named by a flag, "" for the default one
 	Profile     string      // table of it, "" for none
@@ -57,7 +58,6 @@ type Screen struct {
 	Theme      string   // auto, dark, light, contrast, mono
 	Columns    []string // nil for all
 	Thresholds tui.Thresholds
-	Mouse      bool
 	LogFile    string // "" writes to standard error where there is no screen, and nowhere else
 	LogFormat  string // text, json
 	LogLevel   string // debug, info, warn, error
@@ -86,6 +86,14 @@ type Demo struct {
 	Producers int           // 0 takes the shape's own
 	Hold      time.Duration // negative takes the shape's own
 	Shards    int           // enqueue_shards at the start, 0 takes the shape's own
+}
+
+// Record is a recording that is made or read.
+type Record struct {
+	File    string   // "" records nothing
+	MaxSize Size     // of all its files together
+	Hash    bool     // replace names
+	Set     []string // thresholds of a backtest, as name=value
 }
 
 // Act holds the flags of the commands that keep or change something.

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"shardpilot/control/record"
 )
 
 func connFlags(f *pflag.FlagSet, c *Command) {
@@ -28,7 +30,6 @@ func screenFlags(f *pflag.FlagSet, c *Command) {
 	f.DurationVar(&c.Screen.Interval, "interval", time.Second, "time between pictures, 0.25s to 10s")
 	f.StringVar(&c.Screen.Glyphs, "glyphs", "auto", "auto, braille, block or ascii")
 	f.StringVar(&c.Screen.Color, "color", "auto", "auto, truecolor, 256, 16 or none")
-	f.BoolVar(&c.Screen.Mouse, "mouse", false, "take clicks and the wheel: choose, open, scroll; nothing that acts")
 	f.StringVar(&c.Screen.Theme, "theme", "auto", "auto, dark, light, contrast or mono")
 	f.StringSliceVar(&c.Screen.Columns, "columns", nil, "columns of the overview, in their order, separated by commas (all)")
 	f.Float64Var(&c.Screen.Thresholds.Share, "threshold-share", 0.25, "wait share from which a queue is marked as contended, above 0 to 1")
@@ -67,6 +68,25 @@ func demoFlags(f *pflag.FlagSet, c *Command) {
 	f.DurationVar(&c.Demo.Hold, "hold", -1, "time a producer holds its lane after the enqueue (the shape's own)")
 	f.IntVar(&c.Demo.Shards, "shards", 0, "enqueue shards of the hot queue at the start (the shape's own)")
 	f.Lookup("hold").DefValue = "0s" // not shown: the shape has its own
+}
+
+func recordFlag(f *pflag.FlagSet, c *Command) {
+	f.StringVar(&c.Record.File, "record", "", "record what is seen and decided to this file, which must not exist")
+}
+
+func recordingFlags(f *pflag.FlagSet, c *Command) {
+	c.Record.MaxSize = record.DefaultBytes
+	f.Var(&c.Record.MaxSize, "record-max-size", "bytes a recording may take; the oldest quarter goes when it is full")
+	f.BoolVar(&c.Record.Hash, "hash-names", false, "record without names: queues, applications, addresses, people")
+}
+
+func backtestFlags(f *pflag.FlagSet, c *Command) {
+	f.StringArrayVar(&c.Record.Set, "set", nil, "a threshold and its other value, e.g. GrowShare=0.3; may be given again")
+	f.StringVar(&c.Act.Queue, "queue", "", "physical name of the queue to look at (all)")
+}
+
+func durationFlag(f *pflag.FlagSet, c *Command) {
+	f.DurationVar(&c.Demo.Duration, "duration", 0, "stop after this long (until stopped)")
 }
 
 func queueFlag(f *pflag.FlagSet, c *Command) {

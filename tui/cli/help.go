@@ -24,7 +24,7 @@ func Help(w io.Writer, name string) error {
 
 const exitCodes = `
 Exit: 0 done, 1 failed, 2 usage, 3 refused or superseded, 4 no connection;
-128 + the signal's number when a signal ended it (run: 0, an orderly end).
+128 + the signal's number when a signal ended it (run, record: 0, an orderly end).
 `
 
 func helpAll(w io.Writer) error {

@@ -27,11 +27,11 @@ type group func(*pflag.FlagSet, *Command)
 func commands() []command {
 	return []command{
 		{"dashboard", "[postgres-url]", "watch a database (also without the word)",
-			[]group{connFlags, placeFlags, screenFlags, runFlags, listenFlags}, "shardpilot postgres://watcher@db.example/app --label prod"},
+			[]group{connFlags, placeFlags, screenFlags, runFlags, listenFlags, recordFlag, recordingFlags}, "shardpilot postgres://watcher@db.example/app --label prod"},
 		{"demo", "", "private PostgreSQL with contending producers, the dashboard on top",
-			[]group{demoFlags, placeFlags, screenFlags, runFlags, listenFlags, jsonFlag}, "shardpilot demo --shape bursty"},
+			[]group{demoFlags, placeFlags, screenFlags, runFlags, listenFlags, recordFlag, recordingFlags, jsonFlag}, "shardpilot demo --shape bursty"},
 		{"run", "[postgres-url]", "the controller without a screen: lines, or JSON lines",
-			[]group{connFlags, placeFlags, logFileFlags, runFlags, listenFlags, jsonFlag}, "shardpilot run service=prod --mode enforced --json"},
+			[]group{connFlags, placeFlags, logFileFlags, runFlags, listenFlags, recordFlag, recordingFlags, jsonFlag}, "shardpilot run service=prod --mode enforced --json"},
 		{"doctor", "[postgres-url]", "what works here, what does not, and what would mend it",
 			[]group{levelFlag, connFlags, placeFlags, jsonFlag}, "shardpilot doctor service=prod"},
 		{"show", "[postgres-url]", "count, mode, signal, last decision and why",
@@ -50,6 +50,10 @@ func commands() []command {
 			[]group{yesFlag, uninstallFlags, connFlags, placeFlags, jsonFlag}, "shardpilot uninstall service=prod"},
 		{"grants", "[postgres-url]", "print the SQL that lets a role watch, or act",
 			[]group{grantFlags, connFlags, placeFlags, jsonFlag}, "shardpilot grants service=prod --role watcher --level watch"},
+		{"record", "FILE [postgres-url]", "watch, and keep what is seen and decided in a file",
+			[]group{recordingFlags, durationFlag, connFlags, placeFlags, logFileFlags, jsonFlag}, "shardpilot record incident.rec service=prod"},
+		{"backtest", "FILE", "what other thresholds would have decided about a recording",
+			[]group{backtestFlags, jsonFlag}, "shardpilot backtest incident.rec --set GrowShare=0.3"},
 		{"version", "", "print the version", []group{jsonFlag}, "shardpilot version"},
 	}
 }
@@ -139,6 +143,12 @@ func looksLikeConn(s string) bool {
 }
 
 func positional(c *Command, spec command, args []string) error {
+	if strings.HasPrefix(spec.args, "FILE") {
+		if len(args) == 0 {
+			return usageOf(c.Name, "%s needs a file", c.Name)
+		}
+		c.Record.File, args = args[0], args[1:]
+	}
 	takesConn := strings.Contains(spec.args, "postgres-url")
 	if looksLikeConn(c.Conn.DBName) { // as psql takes it
 		args, c.Conn.DBName = append(args, c.Conn.DBName), ""
@@ -147,7 +157,11 @@ func positional(c *Command, spec command, args []string) error {
 	case len(args) == 0:
 		return nil
 	case !takesConn:
-		return usageOf(c.Name, "%s takes no argument, got %q", c.Name, args[0])
+		words := "no argument"
+		if c.Record.File != "" {
+			words = "no argument but a file"
+		}
+		return usageOf(c.Name, "%s takes %s, got %q", c.Name, words, args[0])
 	case len(args) > 1:
 		return usageOf(c.Name, "%s takes one connection string, got %d arguments", c.Name, len(args))
 	case !looksLikeConn(args[0]):

@@ -71,7 +71,7 @@ func newReader(t *testing.T) *reader {
 		"PGHOST=db.example PGDATABASE=app", "PGHOST=127.0.0.1 PGPORT="+u.Port()+" PGUSER=postgres PGDATABASE="+r.d.Name,
 		"host=db1,db2 dbname=app", "host=127.0.0.1,127.0.0.1 port="+u.Port()+" user=postgres dbname="+r.d.Name,
 		"host=staging.example dbname=app", here+" user=postgres",
-		"/var/log/", r.home+"/",
+		"/var/log/", r.home+"/", "incident", r.home+"/incident",
 		"awa_owner", "postgres", // of SQL
 	)
 	service := fmt.Sprintf("host=127.0.0.1\nport=%s\ndbname=%s\nuser=postgres\n", u.Port(), r.d.Name)
