@@ -147,6 +147,7 @@ func (h *hasher) snapshot(s *control.Snapshot) {
 		for j := range r.ProducerList {
 			p := &r.ProducerList[j]
 			p.ID, p.Queue = h.name("producer", p.ID), h.queue(p.Queue)
+			p.Application, p.Client = h.name("app", p.Application), h.name("addr", p.Client)
 		}
 	}
 	s.Instances = slices.Clone(s.Instances)
