@@ -31,16 +31,29 @@ export PATH := $(PATH):/usr/sbin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo test test-awa lint bench postgres awa-venv clean
+.PHONY: help build demo experiment experiment-results test test-awa lint bench postgres awa-venv clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build ./shardpilot
 	$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o shardpilot .
 
 demo: postgres build ## a private PostgreSQL with rehearsal load, the dashboard on top (ARGS='--headless …')
 	./shardpilot demo $(ARGS)
+
+experiment: postgres build ## is the controller as good as the best fixed count? (ARGS=--quick, ARGS='--pg 17 --out results')
+	./shardpilot experiment $(ARGS)
+
+# The folder keeps what was measured when this is stopped, so it can go on. The
+# page is filled in whether the gate is passed or not.
+PG ?= 18
+RESULTS := docs/experiment/$(PG)
+experiment-results: postgres build ## the full gate, into docs/experiment.md (PG=17 or 18)
+	@./shardpilot experiment --pg $(PG) --out $(RESULTS) || [ $$? -eq 5 ]
+	@awk -v pg=$(PG) -f docs/experiment/insert.awk $(RESULTS)/report.md docs/experiment.md >docs/experiment.md.new
+	@mv docs/experiment.md.new docs/experiment.md
+	@echo "the results on PostgreSQL $(PG) are in docs/experiment.md and $(RESULTS)"
 
 test: postgres awa-venv ## every test, race detector on, on PostgreSQL 15, 17 and 18, against Awa too
 	$(GO) build -race ./...

@@ -24,9 +24,11 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"shardpilot/control"
+	"shardpilot/control/experiment"
 	"shardpilot/control/loop"
 	"shardpilot/control/record"
 	"shardpilot/db"
+	"shardpilot/db/bench"
 	"shardpilot/db/rehearsal"
 	"shardpilot/db/stage"
 	"shardpilot/probe"
@@ -86,6 +88,8 @@ func run(ctx context.Context, args []string) error {
 		return uninstall(ctx, cmd)
 	case "grants":
 		return grants(ctx, cmd)
+	case "experiment":
+		return prove(ctx, cmd)
 	case "version":
 		return printVersion(cmd)
 	default:
@@ -435,6 +439,9 @@ func open(ctx context.Context, cmd cli.Command, cfg *db.Config, log *slog.Logger
 	s := &station{cfg: cfg, shows: shows, tick: time.NewTicker(max(time.Duration(float64(time.Second)/pace), quickestTick))}
 	conf := loop.Config{Policy: control.DefaultPolicy().Pace(pace), Process: control.Mode(cmd.Run.Mode), Memory: memory,
 		Tick: s.tick.C, Now: time.Now}
+	if cmd.Name == "experiment" {
+		conf.Policy = bench.Policy(pace)
+	}
 	s.recorder = record.NewRecorder(record.Options{Program: version, Process: conf.Process, Pace: pace, Policy: conf.Policy,
 		Limits: record.Limits{Bytes: int64(cmd.Record.MaxSize)}, Hash: cmd.Record.Hash, Now: time.Now})
 	s.unfiled = func(err error) { log.Error("recording", "error", err) }
@@ -576,7 +583,7 @@ func watch(ctx context.Context, cmd cli.Command, cfg *db.Config, log *slog.Logge
 	left := s.leaving(control.Mode(cmd.Run.Mode))
 	cancel()
 	<-done
-	if left != "" && cmd.Name != "demo" { // a demo takes its database along
+	if left != "" && cmd.Name != "demo" && cmd.Name != "experiment" { // these take their database along
 		fmt.Fprintln(os.Stderr, "shardpilot: "+left)
 	}
 	if ran != nil {
@@ -837,6 +844,64 @@ func wantsMemory(ctx context.Context, cfg *db.Config) error {
 			Hint: "shardpilot install makes it"}
 	}
 	return err
+}
+
+// prove plays the gate's loads under fixed counts and under the controller, and
+// says whether the controller keeps up with the best of them.
+func prove(ctx context.Context, cmd cli.Command) (err error) {
+	if len(cmd.Experiment.Sweep) > 0 {
+		return cmd.Sweep(ctx, os.Stdout)
+	}
+	plan := cmd.Experiment.Plan(version)
+	facts := append(experiment.MachineFacts(), experiment.Fact{Name: "Date", Text: time.Now().UTC().Format("2006-01-02 15:04 UTC")},
+		experiment.Fact{Name: "Versions", Text: "shardpilot " + version + ", " + runtime.Version()},
+		experiment.Fact{Name: "Command", Text: strings.Join(append([]string{"shardpilot experiment"}, cmd.Flags...), " ")})
+	if cmd.Experiment.Simulate {
+		plan.Bench = "simulator"
+		return cmd.Prove(ctx, cli.Simulator(), plan, facts, time.Now)
+	}
+	b, err := openBench(ctx, cmd, plan)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Close()) }()
+	plan.Bench = b.Name()
+	return cmd.Prove(ctx, b, plan, append(facts, experiment.Fact{Name: "Server", Text: b.Server()}), time.Now)
+}
+
+// openBench is a private PostgreSQL, or the database that was named.
+func openBench(ctx context.Context, cmd cli.Command, plan experiment.Plan) (*bench.Bench, error) {
+	who, host := whoWeAre()
+	cmd.Run.Mode, cmd.Run.MetricsQueues = string(control.ModeEnforced), 1
+	o := bench.Options{Slow: plan.Slow, Max: plan.Max, By: who + "@" + host, Now: time.Now,
+		Control: func(ctx context.Context, cfg *db.Config, pace float64, ready func()) error {
+			cmd := cmd
+			cmd.Run.Pace = pace
+			return watch(ctx, cmd, cfg, slog.New(slog.DiscardHandler), true, func(ctx context.Context, _ *station, events <-chan control.Event) error {
+				for e := range events {
+					if slices.ContainsFunc(e.Decisions, bench.Ready) {
+						ready()
+					}
+				}
+				return nil
+			})
+		}}
+	if !cmd.Experiment.AllowLoad {
+		return bench.Own(ctx, bench.Private{PG: cmd.Demo.PG, PGBin: cmd.Demo.PGBin, Durable: !plan.Quick,
+			Say: func(line string) { fmt.Fprintln(os.Stderr, "experiment: "+line) }}, o)
+	}
+	cfg, err := connector(ctx, cmd.Conn, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	b, err := bench.On(ctx, cfg, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Agree(b.Intent(experiment.Expected(plan.Jobs()))); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
 }
 
 // with connects, hands the connection to do and closes it.

@@ -11,6 +11,7 @@ const (
 	FaultUsage        FaultKind = 2 // flags or arguments
 	FaultRefused      FaultKind = 3 // a rule, a right or somebody else stood in the way
 	FaultNoConnection FaultKind = 4 // PostgreSQL could not be reached or did not let us in
+	FaultGate         FaultKind = 5 // the experiment's gate is not passed
 )
 
 // Fault is an error made for an operator: what happened, then what to do.

@@ -166,6 +166,18 @@ func (c *Config) WithPassword(password string) *Config {
 	return &out
 }
 
+// Direct is the way in for sessions that are not shardpilot's and go to the
+// server itself: those of a load. The caller owns it.
+func (c *Config) Direct() *pgx.ConnConfig {
+	pg := c.pg.Copy()
+	pg.DefaultQueryExecMode = pgx.QueryExecModeCacheStatement
+	pg.StatementCacheCapacity = directStatements
+	return pg
+}
+
+// directStatements is how many statements such a session keeps prepared.
+const directStatements = 64
+
 // String says where the connection goes, without the password.
 func (c *Config) String() string {
 	return fmt.Sprintf("host=%s dbname=%s user=%s sslmode=%s", c.hosts(), c.pg.Database, c.pg.User, c.sslmode)

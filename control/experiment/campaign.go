@@ -13,12 +13,16 @@ type Progress struct {
 	Job         Job           // the one that begins, zero after the last
 	Left        time.Duration // estimate for all that is left, 0 when not known
 	Resumed     int           // jobs that an earlier campaign had done
+	Last        *Result       // what the job before came to, nil before the first
 }
 
 // Campaign carries out a plan.
 type Campaign struct {
 	Bench Bench
 	Now   func() time.Time
+	// Live says that a job takes as long as it says, so that the time left can be
+	// told before the first is done.
+	Live bool
 	// Save, when set, is given the book after each job, so that a campaign that
 	// was stopped can go on. An error of it ends the campaign.
 	Save func(Book) error
@@ -38,11 +42,12 @@ func (c Campaign) Run(ctx context.Context, book Book) (Book, error) {
 	resumed := len(jobs) - len(todo)
 	var spent time.Duration // on jobs done here
 	var played int          // their seconds
+	var last *Result
 	for i, job := range todo {
 		if err := ctx.Err(); err != nil {
 			return book, err
 		}
-		c.tell(Progress{Done: resumed + i, Total: len(jobs), Job: job, Left: left(todo[i:], spent, played), Resumed: resumed})
+		c.tell(Progress{Done: resumed + i, Total: len(jobs), Job: job, Left: c.left(todo[i:], spent, played), Resumed: resumed, Last: last})
 		began := c.Now()
 		r, err := c.Bench.Run(ctx, job)
 		if err != nil {
@@ -52,13 +57,14 @@ func (c Campaign) Run(ctx context.Context, book Book) (Book, error) {
 		spent += r.Wall
 		played += job.Seconds
 		book.Results = append(book.Results, r)
+		last = &r
 		if c.Save != nil {
 			if err := c.Save(book); err != nil {
 				return book, err
 			}
 		}
 	}
-	c.tell(Progress{Done: len(jobs), Total: len(jobs), Resumed: resumed})
+	c.tell(Progress{Done: len(jobs), Total: len(jobs), Resumed: resumed, Last: last})
 	return book, nil
 }
 
@@ -72,30 +78,22 @@ func (b *Book) has(job Job) bool {
 	return slices.ContainsFunc(b.Results, func(r Result) bool { return r.Job == job })
 }
 
-// left is what the jobs would take at the pace so far.
-func left(todo []Job, spent time.Duration, played int) time.Duration {
-	if played == 0 {
-		return 0
+// between is what a live bench takes to make ready for a job.
+const between = 2 * time.Second
+
+// left is what the jobs would take at the pace so far, 0 when that is unknown.
+func (c Campaign) left(todo []Job, spent time.Duration, played int) time.Duration {
+	due := seconds(todo)
+	switch {
+	case played > 0:
+		return time.Duration(float64(spent) * float64(due) / float64(played))
+	case c.Live:
+		return Expected(todo)
 	}
-	seconds := 0
-	for _, j := range todo {
-		seconds += j.Seconds
-	}
-	return time.Duration(float64(spent) * float64(seconds) / float64(played))
+	return 0
 }
 
-// Resume takes the results of an earlier book over into a new plan. Only those
-// of jobs that the plan holds, from the same bench, count; dropped is how many
-// did not.
-func Resume(plan Plan, facts []Fact, earlier Book, bench string) (book Book, dropped int) {
-	book = Book{Version: bookVersion, Plan: plan, Facts: facts, Results: []Result{}}
-	jobs := plan.Jobs()
-	for _, r := range earlier.Results {
-		if slices.Contains(jobs, r.Job) && (bench == "" || r.Bench == bench) && !book.has(r.Job) {
-			book.Results = append(book.Results, r)
-			continue
-		}
-		dropped++
-	}
-	return book, dropped
+// Expected is how long jobs take on a live bench.
+func Expected(jobs []Job) time.Duration {
+	return time.Duration(seconds(jobs))*time.Second + time.Duration(len(jobs))*between
 }

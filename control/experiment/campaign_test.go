@@ -68,7 +68,7 @@ func TestACampaignThatWasStoppedGoesOnWhereItStopped(t *testing.T) {
 		Tell: func(p Progress) { told = append(told, p) },
 	}
 	plan := somePlan()
-	book, _ := Resume(plan, nil, Book{}, "")
+	book := NewBook(plan, nil)
 	if _, err := c.Run(context.Background(), book); !errors.Is(err, errBench) {
 		t.Fatalf("the bench's error is lost: %v", err)
 	}
@@ -79,9 +79,8 @@ func TestACampaignThatWasStoppedGoesOnWhereItStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book, dropped := Resume(plan, nil, earlier, "made up")
-	if dropped != 0 || len(book.Results) != 5 {
-		t.Fatalf("%d results taken over, %d dropped", len(book.Results), dropped)
+	if book = earlier; len(book.Results) != 5 {
+		t.Fatalf("%d results are kept", len(book.Results))
 	}
 	bench.failAt = 0
 	told = nil
@@ -102,20 +101,6 @@ func TestACampaignThatWasStoppedGoesOnWhereItStopped(t *testing.T) {
 	}
 }
 
-// TestOnlyResultsOfTheSamePlanAndBenchAreTakenOver: others are counted as dropped.
-func TestOnlyResultsOfTheSamePlanAndBenchAreTakenOver(t *testing.T) {
-	plan := somePlan()
-	longer := madeUp("steady", 1, 1, 100, 10)
-	longer.Seconds = 900
-	other := madeUp("steady", 2, 1, 100, 10)
-	other.Bench = "PostgreSQL 17.1"
-	twice := madeUp("steady", 1, 2, 100, 10)
-	book, dropped := Resume(plan, nil, Book{Results: []Result{longer, other, twice, twice}}, "made up")
-	if len(book.Results) != 1 || dropped != 3 {
-		t.Errorf("%d results taken over, %d dropped", len(book.Results), dropped)
-	}
-}
-
 // TestACampaignEndsWhenItIsStopped and keeps what was done.
 func TestACampaignEndsWhenItIsStopped(t *testing.T) {
 	bench := &fakeBench{}
@@ -126,7 +111,7 @@ func TestACampaignEndsWhenItIsStopped(t *testing.T) {
 		}
 		return nil
 	}}
-	book, _ := Resume(somePlan(), nil, Book{}, "")
+	book := NewBook(somePlan(), nil)
 	book, err := c.Run(ctx, book)
 	if !errors.Is(err, context.Canceled) || len(book.Results) != 2 || len(bench.ran) != 2 {
 		t.Errorf("%d results, %v", len(book.Results), err)
@@ -138,7 +123,7 @@ func TestACampaignEndsWhenItIsStopped(t *testing.T) {
 func TestTheSimulatorIsABench(t *testing.T) {
 	plan := Plan{Shapes: []string{"steady", "idle"}, Static: []int{1, 8}, Seeds: []uint64{1}, Seconds: 3 * 3600, Margins: FullMargins()}
 	c := Campaign{Bench: Simulator{Tapes: shelf(), Options: Options{Every: 3}}, Now: time.Now}
-	book, _ := Resume(plan, nil, Book{}, "simulator")
+	book := NewBook(plan, nil)
 	book, err := c.Run(context.Background(), book)
 	if err != nil {
 		t.Fatal(err)

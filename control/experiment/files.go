@@ -20,6 +20,11 @@ type Book struct {
 
 const bookVersion = 1
 
+// NewBook is a campaign of which nothing is measured yet.
+func NewBook(plan Plan, facts []Fact) Book {
+	return Book{Version: bookVersion, Plan: plan, Facts: facts, Results: []Result{}}
+}
+
 // JSON is the book as a file.
 func (b Book) JSON() ([]byte, error) {
 	b.Version = bookVersion

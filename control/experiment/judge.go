@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"shardpilot/control"
 )
 
 // Standing is how a line of the verdict came out.
@@ -15,8 +17,8 @@ type Standing string
 const (
 	Passed  Standing = "passed"
 	Failed  Standing = "failed"
-	Cannot  Standing = "cannot" // by design, see Line.Detail
-	Missing Standing = "missing"
+	Cannot  Standing = "excepted" // missed for a known reason, see Line.Detail
+	Missing Standing = "not measured"
 )
 
 // Line is one line of the verdict.
@@ -36,6 +38,21 @@ type Verdict struct {
 	Lines  []Line `json:"lines"`
 	// Best is the static setting that each shape was held against.
 	Best map[string]int `json:"best"`
+}
+
+// Err is nil for a gate that is passed, and otherwise a *control.Fault.
+func (v Verdict) Err() error {
+	if v.Passed {
+		return nil
+	}
+	bad := 0
+	for _, l := range v.Lines {
+		if l.Standing == Failed || l.Standing == Missing {
+			bad++
+		}
+	}
+	return &control.Fault{Kind: control.FaultGate, What: fmt.Sprintf("the gate is not passed: %d of %d lines", bad, len(v.Lines)),
+		Hint: "docs/experiment.md says what each line means; queues stay in shadow until it is passed"}
 }
 
 // steady says of the gate's shapes whether nothing about their load changes.
@@ -58,7 +75,8 @@ func steady(shape string) bool {
 //
 // A run has settled a while (Margins.SettleS) after its last change in the first half, so that
 // at least half of it is compared; the static runs are compared over the same
-// part.
+// part. A static run that is shorter than the controller's is of a load that
+// repeats itself, and is compared whole.
 func Judge(results []Result, m Margins) Verdict {
 	v := Verdict{Passed: true, Lines: []Line{}, Best: map[string]int{}}
 	for _, shape := range shapesOf(results) {
@@ -91,81 +109,18 @@ func shapesOf(results []Result) []string {
 	return names
 }
 
-// pool is the runs of one shape under one setting.
-type pool []*Result
-
-func (p pool) over(from func(r *Result) float64) span {
-	var sum span
-	for _, r := range p {
-		sum.add(r.over(from(r)))
-	}
-	return sum
-}
-
-func whole(*Result) float64 { return 0 }
-
-func pools(shape string, results []Result) (own pool, static map[int]pool) {
-	static = map[int]pool{}
-	for i := range results {
-		r := &results[i]
-		switch {
-		case r.Shape != shape:
-		case r.Setting.Static == 0:
-			own = append(own, r)
-		default:
-			static[r.Setting.Static] = append(static[r.Setting.Static], r)
-		}
-	}
-	return own, static
-}
-
-// settledAt is when a run of the controller counts as settled.
-func (m Margins) settledAt(r *Result) float64 {
-	at := 0.0
-	for _, c := range r.Changes {
-		if c.AtS <= float64(r.Seconds)/2 {
-			at = c.AtS + m.SettleS
-		}
-	}
-	return at
-}
-
-// best is the static setting to compare with; ok is false without any.
-func best(static map[int]pool, from func(*Result) float64) (int, bool) {
-	type candidate struct {
-		shards    int
-		rate, p99 float64
-	}
-	var list []candidate
-	top := 0.0
-	for _, n := range slices.Sorted(maps.Keys(static)) {
-		s := static[n].over(from)
-		list = append(list, candidate{n, s.rate(), s.quantile(0.99)})
-		top = max(top, s.rate())
-	}
-	list = slices.DeleteFunc(list, func(c candidate) bool { return c.rate < 0.98*top })
-	if len(list) == 0 {
-		return 0, false
-	}
-	low := math.Inf(1)
-	for _, c := range list {
-		low = min(low, c.p99)
-	}
-	for _, c := range list {
-		if c.p99 <= 1.10*low {
-			return c.shards, true
-		}
-	}
-	return list[0].shards, true
-}
-
 func (v *Verdict) shape(shape string, results []Result, m Margins) {
 	own, static := pools(shape, results)
-	latest := 0.0
+	latest, longest := 0.0, 0
 	for _, r := range own {
-		latest = max(latest, m.settledAt(r))
+		latest, longest = max(latest, m.settledAt(r)), max(longest, r.Seconds)
 	}
-	from := func(*Result) float64 { return latest }
+	from := func(r *Result) float64 {
+		if r.Seconds < longest {
+			return 0
+		}
+		return latest
+	}
 	n, ok := best(static, from)
 	if len(own) == 0 || !ok {
 		what := "no run of the controller"
@@ -186,13 +141,28 @@ func (v *Verdict) shape(shape string, results []Result, m Margins) {
 	all, allTheirs := own.over(whole), against.over(whole)
 	v.line(m, Line{Shape: shape, Metric: MetricTransition, Value: over(all.rate(), allTheirs.rate()), Limit: m.Transition, Detail: versus(all.rate(), allTheirs.rate(), "jobs/s")})
 	p, q := mine.quantile(0.99), theirs.quantile(0.99)
-	v.line(m, Line{Shape: shape, Metric: MetricP99, Value: over(p, q), Limit: m.P99, AtMost: true, Detail: versus(1000*p, 1000*q, "ms")})
+	v.latency(m, Line{Shape: shape, Metric: MetricP99, Value: over(p, q), Limit: m.P99, AtMost: true, Detail: versus(1000*p, 1000*q, "ms")}, p, q)
 	if steady(shape) {
 		v.counts(shape, own, n, m)
 	}
 	v.line(m, Line{Shape: shape, Metric: MetricShardHours, Value: over(all.shardS/all.seconds, float64(n)), Limit: m.ShardHours, AtMost: true,
 		Detail: fmt.Sprintf("%s shards in the mean against %d", short(all.shardS/all.seconds), n)})
 	v.errors(shape, own, against, m)
+}
+
+// latency is the line about p seconds against q. A difference that no producer
+// would notice is none; without an enqueue on both sides nothing was measured.
+func (v *Verdict) latency(m Margins, l Line, p, q float64) {
+	switch {
+	case p == 0 || q == 0:
+		l.Value, l.Standing = 0, Missing
+		v.Lines = append(v.Lines, l)
+		return
+	case p > m.P99*q && p-q <= m.P99SlackS:
+		l.Limit = l.Value
+		l.Detail += fmt.Sprintf("; within %s ms, which counts as equal", short(1000*m.P99SlackS))
+	}
+	v.line(m, l)
 }
 
 // counts are the lines about changes on a load that does not change.
@@ -254,15 +224,4 @@ func (v *Verdict) line(m Margins, l Line) {
 		}
 	}
 	v.Lines = append(v.Lines, l)
-}
-
-// over is a ratio; nothing over nothing is as good as equal.
-func over(a, b float64) float64 {
-	if a == 0 && b == 0 {
-		return 1
-	}
-	if b == 0 {
-		return math.MaxFloat64
-	}
-	return a / b
 }

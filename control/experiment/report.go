@@ -63,7 +63,7 @@ func verdict(b *strings.Builder, v Verdict) {
 		fmt.Fprintf(b, "**The gate is not passed**: %d of %d lines fail.\n\n", failed, len(v.Lines))
 	}
 	if cannot > 0 {
-		fmt.Fprintf(b, "%d lines cannot be met by design; they are listed with the reason and fail nothing.\n\n", cannot)
+		fmt.Fprintf(b, "%d lines are missed for a known reason; they are listed with it and fail nothing.\n\n", cannot)
 	}
 	b.WriteString("| shape | line | value | limit | | |\n|---|---|---:|---:|---|---|\n")
 	for _, l := range v.Lines {

@@ -13,6 +13,9 @@ type Job struct {
 	Setting Setting `json:"setting"`
 	Seed    uint64  `json:"seed"`
 	Seconds int     `json:"seconds"`
+	// Pace divides the controller's durations, and the shape's own, on a server.
+	// The simulator has time enough and no pace.
+	Pace float64 `json:"pace,omitempty"`
 }
 
 // Result is what came of a run. Everything the gate judges follows from Bins
@@ -37,7 +40,7 @@ type Result struct {
 	Verdicts    []string          `json:"verdicts"` // what the controller found of its changes
 	Broken      []string          `json:"broken"`   // promises that were not kept, where they are checked
 	Oscillating bool              `json:"oscillating"`
-	Bins        []Bin             `json:"bins"`
+	Bins        []Bin             `json:"bins,omitempty"`
 	Wall        time.Duration     `json:"wall_ns"` // how long it took
 }
 

@@ -15,8 +15,11 @@ type Shape struct {
 	// Steady: nothing about the producers changes, so a count that was right
 	// once stays right; no reversal is due.
 	Steady bool
-	Start  int // count to begin with
-	Max    int // highest count the controller may choose
+	// Daily: the load moves through one cycle a day. A bench that has no day
+	// goes through it once in a run.
+	Daily bool
+	Start int // count to begin with
+	Max   int // highest count the controller may choose
 	// At is the load so many seconds after the start. u, uniform in 0..1 and
 	// drawn anew for each block, chooses between neighbouring levels of a load
 	// that moves, so that its mean is right between them.
@@ -47,8 +50,8 @@ func Shapes() []Shape {
 	return []Shape{
 		{Name: "steady", What: "16 sessions in a closed loop, 5 ms inside the transaction", Steady: true, Start: 1, Max: shapeMax, At: always(steadyLoad())},
 		{Name: "bursty", What: "the same, 30 s of work and 60 s of rest in turn", Start: 1, Max: shapeMax, At: bursts},
-		{Name: "ramp", What: "1 to 24 such sessions within twelve hours and back", Start: 1, Max: shapeMax, At: ramp},
-		{Name: "sine", What: "jobs at 20 to 420 a second over a day, 24 sessions", Start: 1, Max: shapeMax, At: sine},
+		{Name: "ramp", What: "1 to 24 such sessions within twelve hours and back", Daily: true, Start: 1, Max: shapeMax, At: ramp},
+		{Name: "sine", What: "jobs at 20 to 420 a second over a day, 24 sessions", Daily: true, Start: 1, Max: shapeMax, At: sine},
 		{Name: "skewed", What: "steady, three quarters of the jobs with one ordering key", Steady: true, Start: 1, Max: shapeMax, At: always(skewed)},
 		{Name: "notify", What: "32 sessions with nothing inside, bound by the NOTIFY commit lock", Steady: true, Start: 1, Max: shapeMax, At: always(notify)},
 		{Name: "idle", What: "a job every five seconds", Steady: true, Start: 1, Max: shapeMax, At: always(Load{Sessions: 1, Rate: 0.2})},

@@ -179,3 +179,14 @@ func (r SweepRow) Total() (regret, reversals float64, held int) {
 	}
 	return math.Round(regret*1e6) / 1e6, reversals, held
 }
+
+// SweepTotals renders the totals of a sweep as a Markdown table, a row a trial.
+func SweepTotals(rows []SweepRow) string {
+	var b strings.Builder
+	b.WriteString("| thresholds | regret, mean | reversals a day | held |\n|---|---:|---:|---:|\n")
+	for _, row := range rows {
+		regret, reversals, held := row.Total()
+		fmt.Fprintf(&b, "| %s | %.1f%% | %s | %d |\n", cell(row.Name), 100*regret, short(reversals), held)
+	}
+	return b.String()
+}

@@ -44,11 +44,31 @@ func (h Histogram) Quantile(q float64) float64 {
 	var seen uint64
 	for i, n := range h.counts {
 		if seen += n; seen >= rank {
-			return math.Exp2(float64(i)/perOctave) / 1e6
+			return boundOf(i)
 		}
 	}
-	return math.Exp2(float64(histogramBuckets-1)/perOctave) / 1e6
+	return boundOf(histogramBuckets - 1)
 }
+
+// Bucket counts the durations of at most UpToS seconds that are longer than the
+// bucket before.
+type Bucket struct {
+	UpToS float64
+	N     uint64
+}
+
+// Buckets are those that hold something, shortest first.
+func (h Histogram) Buckets() []Bucket {
+	var out []Bucket
+	for i, n := range h.counts {
+		if n > 0 {
+			out = append(out, Bucket{boundOf(i), n})
+		}
+	}
+	return out
+}
+
+func boundOf(bucket int) float64 { return math.Exp2(float64(bucket)/perOctave) / 1e6 }
 
 // plus is both histograms together.
 func (h Histogram) plus(o Histogram) Histogram {

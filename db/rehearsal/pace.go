@@ -28,7 +28,11 @@ func newPace(spec Producers, start time.Time, random *rand.Rand) *pace {
 
 // gap is the time between two arrivals of an open loop: exponential.
 func (p *pace) gap() time.Duration {
-	each := p.spec.Rate / float64(p.spec.Count*max(p.spec.Batch, 1))
+	rate := p.spec.Rate
+	if p.spec.Wave != nil {
+		rate = p.spec.Wave(p.due.Sub(p.start)).Rate
+	}
+	each := rate / float64(p.spec.Count*max(p.spec.Batch, 1))
 	return time.Duration(p.random.ExpFloat64() / each * float64(time.Second))
 }
 

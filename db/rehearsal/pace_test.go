@@ -139,3 +139,27 @@ func TestEveryStatementThatIsNamedExists(t *testing.T) {
 		}
 	}
 }
+
+func TestAnOpenLoopFollowsItsWave(t *testing.T) {
+	start := time.Unix(1000, 0)
+	wave := func(since time.Duration) Level {
+		if since < 50*time.Second {
+			return Level{Sessions: 1, Rate: 10}
+		}
+		return Level{Sessions: 1, Rate: 40}
+	}
+	p := newPace(Producers{Count: 1, Rate: 1, Wave: wave}, start, rand.New(rand.NewPCG(1, 1)))
+	slow, fast := 0, 0
+	for now := start; now.Before(start.Add(100 * time.Second)); p.done() {
+		due, _ := p.next(now)
+		now = due
+		if due.Before(start.Add(50 * time.Second)) {
+			slow++
+		} else {
+			fast++
+		}
+	}
+	if slow < 400 || slow > 600 || fast < 1800 || fast > 2200 {
+		t.Errorf("%d jobs in the first half, %d in the second", slow, fast)
+	}
+}

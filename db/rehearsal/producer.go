@@ -33,7 +33,10 @@ type producer struct {
 	shards    int    // cached count, 0 when not read yet
 	toldAt    uint64 // Running.told when it was read
 	lanes     map[lane]bool
+	n         int // which of its group's sessions this is, from 0
 	roundTrip time.Duration
+	reserved  time.Time     // when the reserving statement of this transaction began
+	waited    time.Duration // of that, in the queue for the lane
 	waiting   *atomic.Int64 // when its reserving statement began, unix ns, 0 outside of one
 	reported  int           // the count last reported, 0 when none
 	reportDue time.Time
@@ -57,9 +60,13 @@ func newProducer(r *Running, spec Producers, group, n int) *producer {
 		pace:    newPace(spec, r.started, seed),
 		keys:    newKeys(spec.Keys, seed),
 		args:    `"` + strings.Repeat("x", max(spec.Payload-2, 0)) + `"`,
+		n:       n,
 		rotor:   n,
 		lanes:   map[lane]bool{},
 		waiting: new(atomic.Int64),
+	}
+	if spec.Spread > 1 {
+		p.fits = func(pid uint32) bool { return int(pid)%spec.Spread == n%spec.Spread }
 	}
 	r.tally.watch(spec.Queue, p.waiting)
 	return p
@@ -135,6 +142,9 @@ func (p *producer) learn() error {
 // await returns when the next job arrives, and when that was. It reports the
 // count when that is due, the waiting may be long.
 func (p *producer) await() (time.Time, error) {
+	if err := p.rest(); err != nil {
+		return time.Time{}, err
+	}
 	due, shed := p.pace.next(time.Now())
 	if shed > 0 {
 		p.r.tally.count(p.spec.Queue, func(q *QueueStats) { q.Shed += uint64(shed) })
@@ -153,6 +163,23 @@ func (p *producer) await() (time.Time, error) {
 		p.r.pause(left)
 	}
 	return due, nil
+}
+
+// restStep is how soon a session notices that it is to work again.
+const restStep = 50 * time.Millisecond
+
+// rest waits while the wave has no work for this session.
+func (p *producer) rest() error {
+	if p.spec.Wave == nil {
+		return nil
+	}
+	for !p.r.over() && p.n >= p.spec.Wave(time.Since(p.r.started)).Sessions {
+		if err := p.tell(); err != nil {
+			return err
+		}
+		p.r.pause(restStep)
+	}
+	return nil
 }
 
 // tell reports the count, where somebody keeps such reports.
@@ -207,9 +234,11 @@ func (p *producer) enqueue(arrived time.Time) error {
 	if p.spec.direct() {
 		p.lanes[used] = true
 	}
-	took := time.Since(arrived)
+	now := time.Now()
+	took, held := now.Sub(arrived), max(now.Sub(p.reserved)-p.waited, 0)
 	p.r.tally.count(p.spec.Queue, func(q *QueueStats) {
 		q.Enqueued += uint64(p.spec.Batch)
+		q.LaneHeldS += held.Seconds()
 		q.Latency.add(took)
 	})
 	return nil
@@ -271,6 +300,7 @@ func (p *producer) timed(reserve func(server **float64) error) error {
 	if err != nil || server == nil {
 		server = &client
 	}
+	p.reserved, p.waited = start, time.Duration(*server*float64(time.Second))
 	p.r.tally.count(p.spec.Queue, func(q *QueueStats) {
 		p.waiting.Store(0)
 		q.LaneWaitS += *server

@@ -48,12 +48,18 @@ type Running struct {
 // ctx bounds the whole run: when it ends, everything is cut off. Stop must be
 // called all the same, to join.
 func Run(ctx context.Context, url string, spec Spec) (*Running, error) {
-	if err := spec.check(); err != nil {
-		return nil, err
-	}
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return nil, fmt.Errorf("read the connection string: %w", err)
+	}
+	return RunWith(ctx, config, spec)
+}
+
+// RunWith is Run with a connection that is described already. The config becomes
+// the load's own.
+func RunWith(ctx context.Context, config *pgx.ConnConfig, spec Spec) (*Running, error) {
+	if err := spec.check(); err != nil {
+		return nil, err
 	}
 	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, connectTimeout)
 	config.OnNotice = func(*pgconn.PgConn, *pgconn.Notice) {} // of no interest to a load

@@ -16,6 +16,7 @@ const (
 	closeTimeout   = 2 * time.Second
 	firstBackoff   = 50 * time.Millisecond
 	lastBackoff    = 2 * time.Second
+	mostTries      = 200 // for a backend that fits
 )
 
 // session is one connection that comes back after it broke. It belongs to one
@@ -28,6 +29,7 @@ type session struct {
 	notify      string // "on" or "off"
 	conn        *pgx.Conn
 	backoff     time.Duration
+	fits        func(pid uint32) bool // whether a backend is wanted; nil for any
 }
 
 // ready is a working connection, or false when this attempt failed (counted,
@@ -53,6 +55,10 @@ func (s *session) connect() (*pgx.Conn, error) {
 	config := s.r.config.Copy()
 	config.RuntimeParams["application_name"] = s.application
 	conn, err := pgx.ConnectConfig(s.r.ctx, config)
+	for tries := 0; err == nil && s.fits != nil && !s.fits(conn.PgConn().PID()) && tries < mostTries && !s.r.over(); tries++ {
+		closeQuietly(conn)
+		conn, err = pgx.ConnectConfig(s.r.ctx, config)
+	}
 	if err != nil {
 		return nil, err
 	}

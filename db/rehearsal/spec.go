@@ -65,12 +65,29 @@ type Producers struct {
 	// On and Off let all sessions work and rest in turn; no rest when Off is 0.
 	On, Off time.Duration
 
+	// Wave, when set, says what the sessions do so long after the start: how many
+	// of them work, and, of an open loop (Rate above 0, which it replaces), how
+	// many jobs/s arrive for all Count sessions together.
+	Wave func(since time.Duration) Level
+
+	// Spread, above 1, has the sessions connect again until the backend's pid
+	// modulo it is their own number modulo it. A lane without a key follows from
+	// the pid, so that at a count that divides it all lanes get as many sessions,
+	// which chance alone would not do.
+	Spread int
+
 	// CacheShards reads the count once and keeps it until Running.Told, as
 	// Awa's Rust store does until its restart.
 	CacheShards bool
 	// Report tells shardpilot.producer, where that exists, which count each
 	// session works with: on a change and every two seconds.
 	Report bool
+}
+
+// Level is how much producers do at a moment.
+type Level struct {
+	Sessions int     // that work, the first of them
+	Rate     float64 // jobs/s, of an open loop; never 0 there
 }
 
 // Keys are the ordering keys of producers. The zero value is none: the lane
@@ -111,10 +128,12 @@ func (s Spec) check() error {
 		switch {
 		case p.Queue == "" || p.Count < 1:
 			return fmt.Errorf("producers %q: need a queue and at least one session", p.Application)
-		case p.Rate < 0 || p.Batch < 0 || p.Hold < 0 || p.Think < 0 || p.Payload < 0:
+		case p.Rate < 0 || p.Batch < 0 || p.Hold < 0 || p.Think < 0 || p.Payload < 0 || p.Spread < 0:
 			return fmt.Errorf("producers %q: rate, batch, payload and times cannot be negative", p.Application)
 		case p.Keys.N < 0 || p.Keys.Zipf != 0 && p.Keys.Zipf <= 1:
 			return fmt.Errorf("producers %q: a Zipf exponent is above 1", p.Application)
+		case p.Wave != nil && p.Off > 0:
+			return fmt.Errorf("producers %q: rest by a wave or by On and Off, not both", p.Application)
 		case p.Off > 0 && p.On <= 0:
 			return fmt.Errorf("producers %q: rest without work", p.Application)
 		}

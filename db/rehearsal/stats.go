@@ -16,6 +16,10 @@ type QueueStats struct {
 	// clock. See the package comment for how both are measured.
 	LaneWaitS   float64
 	ClientWaitS float64
+	// LaneHeldS is the time producers held a lane, in seconds: from the end of
+	// the wait to the confirmed commit, by the producers' clock, so that it holds
+	// the way of the answers too.
+	LaneHeldS float64
 	// Shed is how many arrivals of an open loop were given up because the
 	// session was more than five seconds behind.
 	Shed uint64
@@ -64,6 +68,7 @@ func (q QueueStats) minus(o QueueStats) QueueStats {
 		Completed:   q.Completed - o.Completed,
 		LaneWaitS:   q.LaneWaitS - o.LaneWaitS,
 		ClientWaitS: q.ClientWaitS - o.ClientWaitS,
+		LaneHeldS:   q.LaneHeldS - o.LaneHeldS,
 		Shed:        q.Shed - o.Shed,
 		Latency:     q.Latency.minus(o.Latency),
 	}
@@ -75,6 +80,7 @@ func (q QueueStats) plus(o QueueStats) QueueStats {
 		Completed:   q.Completed + o.Completed,
 		LaneWaitS:   q.LaneWaitS + o.LaneWaitS,
 		ClientWaitS: q.ClientWaitS + o.ClientWaitS,
+		LaneHeldS:   q.LaneHeldS + o.LaneHeldS,
 		Shed:        q.Shed + o.Shed,
 		Latency:     q.Latency.plus(o.Latency),
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -27,7 +28,7 @@ func check(c Command, set *pflag.FlagSet) error {
 		return usageOf(c.Name, "--log-level must be debug, info, warn or error, got %q", c.Screen.LogLevel)
 	case has("mode") && c.Run.Mode != string(control.ModeShadow) && c.Run.Mode != string(control.ModeEnforced):
 		return usageOf(c.Name, "--mode must be shadow or enforced, got %q", c.Run.Mode)
-	case has("pace") && !(c.Run.Pace >= 1 && c.Run.Pace <= 48):
+	case has("pace") && c.Name != "experiment" && !(c.Run.Pace >= 1 && c.Run.Pace <= 48):
 		return usageOf(c.Name, "--pace must be 1 to 48, got %v", c.Run.Pace)
 	case has("metrics-queues") && (c.Run.MetricsQueues < 1 || c.Run.MetricsQueues > 1000):
 		return usageOf(c.Name, "--metrics-queues must be 1 to 1000, got %d", c.Run.MetricsQueues)
@@ -58,9 +59,11 @@ func check(c Command, set *pflag.FlagSet) error {
 	}
 	switch c.Name {
 	case "demo":
-		return checkDemo(c.Demo, set)
+		return cmp.Or(checkPG(c), checkDemo(c.Demo, set))
 	case "set":
 		return checkSet(c.Act, set)
+	case "experiment":
+		return checkExperiment(c, set)
 	case "approve", "reject":
 		if c.Act.Queue == "" {
 			return usageOf(c.Name, "%s needs --queue", c.Name)
@@ -118,13 +121,18 @@ func checkSet(a Act, set *pflag.FlagSet) error {
 	return nil
 }
 
+func checkPG(c Command) error {
+	if c.Demo.PG != "" && !slices.Contains([]string{"15", "17", "18"}, c.Demo.PG) {
+		return usageOf(c.Name, "--pg must be 15, 17 or 18, got %q", c.Demo.PG)
+	}
+	return nil
+}
+
 func checkDemo(d Demo, set *pflag.FlagSet) error {
 	shapes := []string{"steady", "bursty", "skewed", "notify", "stuck", "idle"}
 	switch {
 	case !slices.Contains(shapes, d.Shape):
 		return usageOf("demo", "--shape must be one of %s, got %q", strings.Join(shapes, ", "), d.Shape)
-	case d.PG != "" && !slices.Contains([]string{"15", "17", "18"}, d.PG):
-		return usageOf("demo", "--pg must be 15, 17 or 18, got %q", d.PG)
 	case set.Changed("producers") && (d.Producers < 1 || d.Producers > 500):
 		return usageOf("demo", "--producers must be 1 to 500, got %d", d.Producers)
 	case set.Changed("hold") && (d.Hold < 0 || d.Hold > time.Minute):

@@ -29,6 +29,11 @@ type Command struct {
 	File        File        // what was read, by Load
 	Effective   []Effective // the settings of the command, by Load
 
+	Experiment Experiment
+
+	// Flags are those that were given, for a report: without the connection.
+	Flags []string
+
 	JSON bool // one object, or one a line for streams
 	Yes  bool // do not ask
 	Help bool // print the help of the command and do nothing else
@@ -94,6 +99,20 @@ type Record struct {
 	MaxSize Size     // of all its files together
 	Hash    bool     // replace names
 	Set     []string // thresholds of a backtest, as name=value
+}
+
+// Experiment is what the gate is measured on and how.
+type Experiment struct {
+	Quick     bool
+	Simulate  bool
+	Sweep     []string // "Threshold=a,b,c" each
+	Shapes    []string // nil for all
+	Settings  []int    // static counts, nil for the plan's own
+	Seeds     int      // 0 for the plan's own
+	Duration  time.Duration
+	Pace      float64 // 0 for the plan's own
+	Out       string  // "" for the default of a full run, and for none of another
+	AllowLoad bool    // on the database that is named
 }
 
 // Act holds the flags of the commands that keep or change something.

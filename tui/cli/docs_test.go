@@ -227,6 +227,7 @@ func TestEachFieldOfTheStreamsIsInTheirPage(t *testing.T) {
 	for heading, line := range map[string]any{
 		"## reading": readingLine{}, "## decision": decisionLine{}, "## change": changeLine{},
 		"## verification": verificationLine{}, "## problem": problemLine{}, "## summary": summaryLine{},
+		"## run": runLine{}, "## gate": gateLine{}, "## verdict": verdictLine{},
 	} {
 		rows := table(t, section(t, text, heading))
 		want := map[string]bool{}

@@ -59,8 +59,7 @@ func listenFlags(f *pflag.FlagSet, c *Command) {
 
 func demoFlags(f *pflag.FlagSet, c *Command) {
 	f.StringVar(&c.Demo.Shape, "shape", "steady", "steady, bursty, skewed, notify, stuck or idle")
-	f.StringVar(&c.Demo.PG, "pg", "", "PostgreSQL major version: 15, 17 or 18 (newest found)")
-	f.StringVar(&c.Demo.PGBin, "pg-bin", "", "directory with initdb and postgres")
+	serverFlags(f, c)
 	f.StringVar(&c.Demo.Keep, "keep", "", "keep the data in this directory")
 	f.BoolVar(&c.Demo.Headless, "headless", false, "print lines, no screen (the default without a terminal)")
 	f.DurationVar(&c.Demo.Duration, "duration", 0, "stop after this long (until stopped)")
@@ -87,6 +86,27 @@ func backtestFlags(f *pflag.FlagSet, c *Command) {
 
 func durationFlag(f *pflag.FlagSet, c *Command) {
 	f.DurationVar(&c.Demo.Duration, "duration", 0, "stop after this long (until stopped)")
+}
+
+// serverFlags choose the private PostgreSQL.
+func serverFlags(f *pflag.FlagSet, c *Command) {
+	f.StringVar(&c.Demo.PG, "pg", "", "PostgreSQL major version: 15, 17 or 18 (newest found)")
+	f.StringVar(&c.Demo.PGBin, "pg-bin", "", "directory with initdb and postgres")
+}
+
+func experimentFlags(f *pflag.FlagSet, c *Command) {
+	e := &c.Experiment
+	f.BoolVar(&e.Quick, "quick", false, "a trimmed gate with wider margins, below five minutes")
+	f.BoolVar(&e.Simulate, "simulate", false, "on the simulator: days in seconds, no PostgreSQL")
+	f.StringArrayVar(&e.Sweep, "sweep", nil, "threshold=a,b,c: compare thresholds on the simulator; may be repeated")
+	f.StringSliceVar(&e.Shapes, "shapes", nil, "loads to play (all)")
+	f.IntSliceVar(&e.Settings, "settings", nil, "fixed counts to hold the controller against, 1 to 64 (1,2,4,8)")
+	f.IntVar(&e.Seeds, "seeds", 0, "runs of each shape and setting, 1 to 20 (1)")
+	f.DurationVar(&e.Duration, "duration", 0, "length of each run (each shape has its own)")
+	f.Float64Var(&e.Pace, "pace", 0, "divide every duration of the policy by this (48)")
+	f.StringVar(&e.Out, "out", "", "keep results, report and charts in this directory, and go on with what it holds")
+	f.BoolVar(&e.AllowLoad, "allow-load", false, "play on the database that is named, which must hold no Awa")
+	serverFlags(f, c)
 }
 
 func queueFlag(f *pflag.FlagSet, c *Command) {

@@ -23,7 +23,8 @@ func Help(w io.Writer, name string) error {
 }
 
 const exitCodes = `
-Exit: 0 done, 1 failed, 2 usage, 3 refused or superseded, 4 no connection;
+Exit: 0 done, 1 failed, 2 usage, 3 refused or superseded, 4 no connection,
+5 the experiment's gate is not passed;
 128 + the signal's number when a signal ended it (run, record: 0, an orderly end).
 `
 

@@ -54,6 +54,8 @@ func commands() []command {
 			[]group{recordingFlags, durationFlag, connFlags, placeFlags, logFileFlags, jsonFlag}, "shardpilot record incident.rec service=prod"},
 		{"backtest", "FILE", "what other thresholds would have decided about a recording",
 			[]group{backtestFlags, jsonFlag}, "shardpilot backtest incident.rec --set GrowShare=0.3"},
+		{"experiment", "[postgres-url]", "the gate: is the controller as good as the best fixed count?",
+			[]group{experimentFlags, yesFlag, connFlags, jsonFlag}, "shardpilot experiment --pg 18 --out results"},
 		{"version", "", "print the version", []group{jsonFlag}, "shardpilot version"},
 	}
 }
@@ -102,7 +104,26 @@ func parse(args []string) (*Command, *pflag.FlagSet, error) {
 	if err := positional(c, spec, set.Args()); err != nil {
 		return nil, nil, err
 	}
+	c.Flags = flagsGiven(set)
 	return c, set, nil
+}
+
+// flagsGiven lists the flags that were set, but those of the connection.
+func flagsGiven(set *pflag.FlagSet) []string {
+	var conn Command
+	connection := pflag.NewFlagSet("", pflag.ContinueOnError)
+	connFlags(connection, &conn)
+	var list []string
+	set.Visit(func(f *pflag.Flag) {
+		switch {
+		case connection.Lookup(f.Name) != nil:
+		case f.Value.Type() == "bool" && f.Value.String() == "true":
+			list = append(list, "--"+f.Name)
+		default:
+			list = append(list, "--"+f.Name+" "+strings.Trim(f.Value.String(), "[]"))
+		}
+	})
+	return list
 }
 
 func parseHelp(rest []string) (Command, error) {

@@ -1,0 +1,204 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"shardpilot/control"
+	"shardpilot/control/experiment"
+	"shardpilot/db"
+	"shardpilot/db/local/pgtest"
+	"shardpilot/db/rehearsal"
+)
+
+// within is a context for one test; the machine may be busy.
+func within(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func config(t *testing.T, d *pgtest.DB) *db.Config {
+	t.Helper()
+	cfg, err := db.Parse(d.URL, db.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+func on(t *testing.T, d *pgtest.DB, o Options) *Bench {
+	t.Helper()
+	o.Now = time.Now
+	b, err := On(within(t), config(t, d), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return b
+}
+
+// schemas lists those that an experiment makes.
+func schemas(t *testing.T, d *pgtest.DB) string {
+	t.Helper()
+	var list string
+	if err := d.Connect(t).QueryRow(within(t), `SELECT coalesce(string_agg(nspname, ' ' ORDER BY nspname), '') FROM pg_namespace WHERE nspname IN ('awa', 'shardpilot')`).Scan(&list); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// TestARunMeasuresFromAFreshStart: a fixed count, then the real controller. On a
+// machine that others keep busy it may see too few samples to grow in a short
+// run, so it gets several; one step is enough.
+func TestARunMeasuresFromAFreshStart(t *testing.T) {
+	d := pgtest.One(t)
+	b := on(t, d, Options{Slow: 8, Max: 2, Control: controller(func(p *control.Policy) { p.Coverage = 0.5 })})
+	job := experiment.Job{Shape: "steady", Setting: experiment.Setting{Static: 2}, Seed: 1, Seconds: 3, Pace: 40}
+	fixed, err := b.Run(within(t), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fixed.Start != 2 || fixed.End != 2 || len(fixed.Changes) > 0 || fixed.Bench != b.Name() || !strings.HasPrefix(b.Name(), "PostgreSQL "+d.Version) {
+		t.Errorf("%+v", fixed)
+	}
+	sound(t, fixed)
+
+	job.Setting.Static, job.Seconds = 0, 10
+	for try := range 5 {
+		own, err := b.Run(within(t), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound(t, own)
+		if own.Start != 1 {
+			t.Fatalf("run %d began at %d", try, own.Start)
+		}
+		if len(own.Changes) == 0 {
+			continue
+		}
+		if c := own.Changes[0]; len(own.Changes) > 1 || c.From != 1 || c.To != 2 || c.AtS <= 0 || own.End != 2 {
+			t.Errorf("%+v, %d in the end", own.Changes, own.End)
+		}
+		if all := secondsOf(own); own.ShardS <= all || own.ShardS >= 2*all {
+			t.Errorf("%.1f shard-seconds in %.1f s", own.ShardS, all)
+		}
+		return
+	}
+	t.Error("the controller never grew")
+}
+
+func secondsOf(r experiment.Result) (sum float64) {
+	for _, b := range r.Bins {
+		sum += b.Seconds
+	}
+	return sum
+}
+
+// sound says that a run measured something and nothing went wrong.
+func sound(t *testing.T, r experiment.Result) {
+	t.Helper()
+	if r.Enqueued == 0 || r.P50S <= 0 || r.P99S < r.P50S || len(r.Errors) > 0 || len(r.Broken) > 0 {
+		t.Errorf("%d jobs, p50 %v, p99 %v, errors %v, broken %v", r.Enqueued, r.P50S, r.P99S, r.Errors, r.Broken)
+	}
+	var jobs, timed uint64
+	for _, b := range r.Bins {
+		jobs += b.Jobs
+		for _, l := range b.Latency {
+			timed += l.N
+		}
+	}
+	if jobs != r.Enqueued || timed != jobs || secondsOf(r) < float64(r.Seconds) {
+		t.Errorf("%d jobs, %d in bins, %d timed, over %v s", r.Enqueued, jobs, timed, secondsOf(r))
+	}
+	if last := r.Bins[len(r.Bins)-1]; r.Setting.Static > 0 && (last.Share <= 0.2 || last.Share >= 1) {
+		t.Errorf("16 sessions on %d lanes have a wait share of %v", r.Setting.Static, last.Share)
+	}
+}
+
+// TestADatabaseOfSomebodyElseIsRefused and left as it is; what an experiment
+// left behind is taken over, and nothing stays in the end.
+func TestADatabaseOfSomebodyElseIsRefused(t *testing.T) {
+	d := pgtest.One(t)
+	conn := d.Connect(t)
+	refused := func(what string) {
+		t.Helper()
+		var f *control.Fault
+		if _, err := On(within(t), config(t, d), Options{Now: time.Now}); !errors.As(err, &f) || f.Kind != control.FaultRefused || f.Hint == "" {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := rehearsal.Install(within(t), conn, rehearsal.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	refused("a rehearsal")
+	if _, err := db.Install(within(t), conn); err != nil {
+		t.Fatal(err)
+	}
+	refused("a rehearsal with shardpilot")
+	if got := schemas(t, d); got != "awa shardpilot" {
+		t.Fatalf("the refusal left %q", got)
+	}
+	if err := rehearsal.Uninstall(within(t), conn); err != nil {
+		t.Fatal(err)
+	}
+	refused("a shardpilot alone")
+	if _, err := db.Uninstall(within(t), conn, false); err != nil {
+		t.Fatal(err)
+	}
+	b := on(t, d, Options{})
+	if words := b.Intent(time.Hour); !strings.Contains(words, d.Name) || !strings.Contains(words, "drops") || strings.Contains(words, "password") {
+		t.Errorf("asks %q", words)
+	}
+	if _, err := b.Run(within(t), experiment.Job{Shape: "idle", Setting: experiment.Setting{Static: 1}, Seconds: 1}); err != nil {
+		t.Fatal(err)
+	}
+	again := on(t, d, Options{})
+	if _, err := again.Run(within(t), experiment.Job{Shape: "idle", Setting: experiment.Setting{Static: 1}, Seconds: 1}); err != nil {
+		t.Errorf("on what another experiment left behind: %v", err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := schemas(t, d); got != "" {
+		t.Errorf("the end left %q", got)
+	}
+}
+
+// TestARunEndsWithItsControllerOrItsContext and says why.
+func TestARunEndsWithItsControllerOrItsContext(t *testing.T) {
+	d := pgtest.One(t)
+	job := experiment.Job{Shape: "idle", Seconds: 600}
+	gone := errors.New("gone")
+	for name, tc := range map[string]struct {
+		control Control
+		want    error
+	}{
+		"before it was ready": {func(context.Context, *db.Config, float64, func()) error { return gone }, gone},
+		"in the middle":       {func(_ context.Context, _ *db.Config, _ float64, ready func()) error { ready(); return gone }, gone},
+		"without a word":      {func(context.Context, *db.Config, float64, func()) error { return nil }, errNoReason},
+	} {
+		b := on(t, d, Options{Control: tc.control})
+		if _, err := b.Run(within(t), job); !errors.Is(err, tc.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	ctx, stop := context.WithCancelCause(within(t))
+	b := on(t, d, Options{Control: func(ctx context.Context, _ *db.Config, _ float64, ready func()) error {
+		ready()
+		stop(gone)
+		<-ctx.Done()
+		return nil
+	}})
+	if _, err := b.Run(ctx, job); !errors.Is(err, gone) {
+		t.Errorf("stopped: %v", err)
+	}
+}

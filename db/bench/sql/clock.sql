@@ -1,0 +1,2 @@
+-- The server's clock.
+SELECT clock_timestamp()
