@@ -19,6 +19,14 @@ const (
 
 // Run implements experiment.Bench.
 func (b *Bench) Run(ctx context.Context, job experiment.Job) (experiment.Result, error) {
+	result, err := b.run(ctx, job)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx) // whatever it was that was cut off
+	}
+	return result, err
+}
+
+func (b *Bench) run(ctx context.Context, job experiment.Job) (experiment.Result, error) {
 	shape, err := experiment.ShapeNamed(job.Shape)
 	if err != nil {
 		return experiment.Result{}, err
