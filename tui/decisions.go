@@ -75,7 +75,7 @@ func (m *Model) entryTable(w, h int) []line {
 	list := m.entries()
 	first := c.window(len(list), h-1)
 	for i := first; i < len(list) && len(lines) < h; i++ {
-		lines = append(lines, m.listLine(i == c.index, bodyLine(cols, 2, m.g.dots, list[i])))
+		lines = append(lines, m.itemLine(i, c.index, bodyLine(cols, 2, m.g.dots, list[i])))
 	}
 	return lines
 }

@@ -16,6 +16,7 @@ const (
 func (m *Model) draw() {
 	if m.w < needW || m.h < needH {
 		m.view = m.tooSmall()
+		m.items = nil
 		return
 	}
 	head := append(m.header(m.w), m.banner(m.w)...)
@@ -42,6 +43,7 @@ func (m *Model) draw() {
 		}
 	}
 	lines = append(lines, foot...)
+	m.keepItems(lines)
 	from, to := len(head), len(head)+bodyH
 	old := m.stale() && m.screen != screenHelp
 	m.view = frame(lines, m.w, m.h, m.theme, m.g, func(i int) bool { return old && i >= from && i < to })

@@ -14,6 +14,7 @@ type line struct {
 	segs     []seg
 	w        int
 	selected bool // stands on the cursor's ground, to its end
+	item     int  // of the screen's list, from 1; 0 when it is none
 }
 
 // add appends safe text.

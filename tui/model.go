@@ -55,6 +55,7 @@ type Model struct {
 	entry   entry // the one that screenEntry shows
 	list    [screenCount]cursor
 	rows    []row   // filtered rows of the picture
+	items   []int   // what the lines of the view show of the screen's list, see line
 	dialog  *dialog // nil when nothing is asked
 	menu    *menu   // nil when nothing is to be chosen
 	notice  string  // one line that answers the last key

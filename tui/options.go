@@ -31,6 +31,7 @@ type Options struct {
 	Host     string        // where they sit; raw
 	Label    string        // environment label, shown first; raw
 	ReadOnly bool          // said in the header
+	Mouse    bool          // clicks choose and open; the terminal's own selection then needs shift
 	Glyphs   string        // "auto" or "", "braille", "block", "ascii"
 	Color    string        // "auto" or "", "truecolor", "256", "16", "none"
 	Interval time.Duration // how often the picture advances; 0 means DefaultInterval

@@ -89,7 +89,7 @@ func (m *Model) queueTable(w, h int) []line {
 		if i == quiet && i > first && quiet > 0 {
 			lines = append(lines, m.quietLine(len(m.rows)-quiet, w))
 		}
-		lines = append(lines, m.listLine(i == at, bodyLine(cols, gap, m.g.dots, m.rows[i])))
+		lines = append(lines, m.itemLine(i, at, bodyLine(cols, gap, m.g.dots, m.rows[i])))
 	}
 	if m.nobodyIn() && len(lines) < h {
 		hint := "shardpilot set --queue NAME --auto --max N opts one in"

@@ -138,7 +138,7 @@ func (p producerLines) draw(from, n int) []line {
 		case k == 1:
 			out = append(out, m.listLine(false, headLine(ic, 1, m.g.dots)))
 		case i < p.instances:
-			out = append(out, m.listLine(i == p.at, bodyLine(ic, 1, m.g.dots, p.items[i])))
+			out = append(out, m.itemLine(i, p.at, bodyLine(ic, 1, m.g.dots, p.items[i])))
 		case i == p.instances:
 			out = append(out, line{})
 		case i == p.instances+1:
@@ -147,7 +147,7 @@ func (p producerLines) draw(from, n int) []line {
 			out = append(out, m.listLine(false, headLine(pc, 1, m.g.dots)))
 		default:
 			i -= producerHead
-			out = append(out, m.listLine(i == p.at, bodyLine(pc, 1, m.g.dots, p.items[i])))
+			out = append(out, m.itemLine(i, p.at, bodyLine(pc, 1, m.g.dots, p.items[i])))
 		}
 	}
 	return out

@@ -46,9 +46,12 @@ func Run(ctx context.Context, o Options) error {
 	})
 	defer term.close(lastWords)
 	screen := &program{m: m, pump: pump, every: m.Interval(), behind: term.behind}
-	p := tea.NewProgram(screen,
-		tea.WithAltScreen(), tea.WithoutSignalHandler(),
-		tea.WithInput(watchInput(o.Input, gone)), tea.WithOutput(term.output()))
+	how := []tea.ProgramOption{tea.WithAltScreen(), tea.WithoutSignalHandler(),
+		tea.WithInput(watchInput(o.Input, gone)), tea.WithOutput(term.output())}
+	if o.Mouse {
+		how = append(how, tea.WithMouseCellMotion())
+	}
+	p := tea.NewProgram(screen, how...)
 	var wg sync.WaitGroup
 	every := m.Interval()
 	wg.Go(func() {
@@ -219,10 +222,24 @@ func (p *program) update(msg tea.Msg) tea.Cmd {
 		p.m.Done(msg.command, msg.result, msg.err)
 	case savedMsg:
 		p.m.Saved(msg.name, msg.err)
+	case tea.MouseMsg:
+		p.mouse(msg)
 	case tea.KeyMsg:
 		return p.key(msg)
 	}
 	return nil
+}
+
+func (p *program) mouse(msg tea.MouseMsg) {
+	switch {
+	case msg.Action != tea.MouseActionPress:
+	case msg.Button == tea.MouseButtonLeft:
+		p.m.Click(msg.Y)
+	case msg.Button == tea.MouseButtonWheelUp:
+		p.m.Wheel(-1)
+	case msg.Button == tea.MouseButtonWheelDown:
+		p.m.Wheel(1)
+	}
 }
 
 // event takes a tick in. The first reading, a failure and the end of one are

@@ -63,6 +63,7 @@ type Screen struct {
 	Theme      string   // auto, dark, light, contrast, mono
 	Columns    []string // nil for all
 	Thresholds tui.Thresholds
+	Mouse      bool
 	LogFile    string // "" writes to standard error where there is no screen, and nowhere else
 	LogFormat  string // text, json
 	LogLevel   string // debug, info, warn, error

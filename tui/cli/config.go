@@ -35,7 +35,7 @@ const connectionKey = "connection"
 func settings() []setting {
 	return []setting{
 		{connectionKey, ""}, {"label", "label"}, {"label-color", "label-color"}, {"read-only", "read-only"},
-		{"interval", "interval"}, {"glyphs", "glyphs"}, {"color", "color"}, {"theme", "theme"}, {"columns", "columns"},
+		{"interval", "interval"}, {"glyphs", "glyphs"}, {"color", "color"}, {"theme", "theme"}, {"mouse", "mouse"}, {"columns", "columns"},
 		{"log-file", "log-file"}, {"log-format", "log-format"}, {"log-level", "log-level"}, {"verbose", "verbose"},
 		{"thresholds.share", "threshold-share"}, {"thresholds.heavy", "threshold-heavy"}, {"thresholds.waiters", "threshold-waiters"},
 	}

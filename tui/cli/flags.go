@@ -30,6 +30,7 @@ func screenFlags(f *pflag.FlagSet, c *Command) {
 	f.DurationVar(&c.Screen.Interval, "interval", time.Second, "time between pictures, 0.25s to 10s")
 	f.StringVar(&c.Screen.Glyphs, "glyphs", "auto", "auto, braille, block or ascii")
 	f.StringVar(&c.Screen.Color, "color", "auto", "auto, truecolor, 256, 16 or none")
+	f.BoolVar(&c.Screen.Mouse, "mouse", false, "take clicks and the wheel: choose, open, scroll; nothing that acts")
 	f.StringVar(&c.Screen.Theme, "theme", "auto", "auto, dark, light, contrast or mono")
 	f.StringSliceVar(&c.Screen.Columns, "columns", nil, "columns of the overview, in their order, separated by commas (all)")
 	f.Float64Var(&c.Screen.Thresholds.Share, "threshold-share", 0.25, "wait share from which a queue is marked as contended, above 0 to 1")

@@ -68,3 +68,36 @@ func TestTheConfigurationFileIsFollowed(t *testing.T) {
 		t.Errorf("a file that is not there: code %d: %s", r.code, r.both())
 	}
 }
+
+// The mouse is the terminal's own unless it was asked for; then a click chooses
+// and another opens, and the end gives it back.
+func TestTheMouseIsOptional(t *testing.T) {
+	t.Parallel()
+	d := pgtest.One(t)
+	furnish(t, d, map[string]int{"emails": 1, "orders": 1})
+	const on, off = "\x1b[?1002h", "\x1b[?1002l"
+	tm := open(t, 100, 30, nil, d.URL)
+	tm.see(`\[Overview\][^§]*orders`, patience)
+	tm.keys("q")
+	tm.ended(patience)
+	if strings.Contains(tm.written(), on) {
+		t.Error("the mouse is taken although nobody asked for it")
+	}
+	tm = open(t, 100, 30, nil, d.URL, "--mouse")
+	s := tm.see(`\[Overview\][^§]*orders`, patience)
+	row := 1
+	for !strings.Contains(strings.Split(s, "\n")[row-1], "orders ") {
+		row++
+	}
+	click := fmt.Sprintf("\x1b[<0;10;%dM\x1b[<0;10;%dm", row, row)
+	tm.keys(click)
+	tm.see(`(?m)^\W*▌\W+orders `, patience)
+	tm.keys(click)
+	tm.see(`\[Queue\][^§]*orders`, patience)
+	tm.keys("q")
+	tm.ended(patience)
+	tm.restored()
+	if out := tm.written(); strings.LastIndex(out, off) < strings.LastIndex(out, on) || !strings.Contains(out, on) {
+		t.Error("the mouse is not given back")
+	}
+}
