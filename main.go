@@ -252,6 +252,8 @@ func dashboard(ctx context.Context, cmd cli.Command) error {
 // headless is the controller without a screen, for a service manager: lines on
 // standard output, and an orderly end, which is no failure, on a signal.
 func headless(ctx context.Context, cmd cli.Command) error {
+	_, stopHangups := cli.Hangups() // they end nothing, from the start on
+	defer stopHangups()
 	log, closeLog, err := cmd.Screen.Logger(os.Stderr)
 	if err != nil {
 		return err
@@ -420,11 +422,22 @@ type station struct {
 	leader   *db.Leader   // nil for a command, which leads nothing
 	recorder *record.Recorder
 	unfiled  func(error) // told when a recording fails, which nothing else does
+	log      *slog.Logger
+
+	policy      string        // file of the controller's numbers, "" for none
+	rules       control.Rules // of it, or the defaults, as in force but for the pace
+	pace        float64
+	hangups     <-chan os.Signal // nil where they end the process
+	stopHangups func()
 }
 
 // open looks whether the database has shardpilot's schema and puts a station
 // together. Nothing runs before its run.
 func open(ctx context.Context, cmd cli.Command, cfg *db.Config, log *slog.Logger, leads bool) (*station, error) {
+	rules, err := cli.ReadPolicy(cmd.Run.Policy, os.ReadFile)
+	if err != nil {
+		return nil, err
+	}
 	memory, err := cfg.WatchOnly(ctx)
 	if err != nil {
 		return nil, err
@@ -436,8 +449,9 @@ func open(ctx context.Context, cmd cli.Command, cfg *db.Config, log *slog.Logger
 		return nil, err
 	}
 	pace := max(cmd.Run.Pace, 1)
-	s := &station{cfg: cfg, shows: shows, tick: time.NewTicker(max(time.Duration(float64(time.Second)/pace), quickestTick))}
-	conf := loop.Config{Policy: control.DefaultPolicy().Pace(pace), Process: control.Mode(cmd.Run.Mode), Memory: memory,
+	paced := rules.Pace(pace)
+	s := &station{cfg: cfg, shows: shows, log: log, rules: rules, pace: pace, policy: cmd.Run.Policy, tick: time.NewTicker(max(time.Duration(float64(time.Second)/pace), quickestTick))}
+	conf := loop.Config{Policy: paced.Policy, Queues: paced.Queues, Process: control.Mode(cmd.Run.Mode), Memory: memory,
 		Tick: s.tick.C, Now: time.Now}
 	if cmd.Name == "experiment" {
 		conf.Policy = bench.Policy(pace)
@@ -467,6 +481,7 @@ func open(ctx context.Context, cmd cli.Command, cfg *db.Config, log *slog.Logger
 		}
 		s.store = db.NewStore(cfg, conf.Leader)
 		s.gate = db.NewGate(cfg, conf.Leader, db.GateOptions{AllowNewerAwa: cmd.Conn.AllowNewer, Policy: conf.Policy, Mode: conf.Process})
+		s.gate.Use(paced)
 		conf.Store, conf.Gate = s.store, s.gate
 	}
 	s.probe = probe.Start(ctx, probe.Config{Connect: cfg.Connect, Now: time.Now, Pace: pace, BaseHz: min(4*pace, quickestLook),
@@ -484,7 +499,54 @@ func open(ctx context.Context, cmd cli.Command, cfg *db.Config, log *slog.Logger
 		s.close()
 		return nil, err
 	}
+	if s.policy != "" {
+		shows.PolicyRead(nil)
+	}
+	if cmd.Name == "run" {
+		s.hangups, s.stopHangups = cli.Hangups()
+	}
 	return s, nil
+}
+
+// reload reads the policy file again at each SIGHUP, until ctx ends.
+func (s *station) reload(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.hangups:
+		}
+		if s.policy == "" {
+			s.log.Info("SIGHUP: nothing to read again without --policy")
+			continue
+		}
+		changes, err := s.reread(ctx)
+		s.shows.PolicyRead(err)
+		var f *control.Fault
+		switch {
+		case errors.As(err, &f):
+			s.log.Error("policy not read again, the numbers before stay in force", "file", s.policy, "error", f.What)
+		case err == nil:
+			s.log.Info("policy read again", "file", s.policy, "changes", changes)
+		}
+	}
+}
+
+// reread puts what the policy file says now in force, and says what changed.
+func (s *station) reread(ctx context.Context) (changes []string, err error) {
+	rules, err := cli.ReadPolicy(s.policy, os.ReadFile)
+	if err != nil {
+		return nil, err
+	}
+	paced := rules.Pace(s.pace)
+	if err := s.runner.Use(ctx, paced); err != nil {
+		return nil, err
+	}
+	if s.gate != nil {
+		s.gate.Use(paced)
+	}
+	changes, s.rules = rules.Changes(s.rules), rules
+	return changes, nil
 }
 
 // pushes is where metrics are sent to, by processes that stay: a command that
@@ -521,7 +583,7 @@ func (s *station) run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var wg sync.WaitGroup
-	var led, ran, shown, pruned, filed error
+	var led, ran, shown, pruned, filed, reloaded error
 	seen, unsubscribe := s.runner.Subscribe(8)
 	defer unsubscribe()
 	part := func(what string, ended *error, f func() error) {
@@ -542,14 +604,20 @@ func (s *station) run(ctx context.Context) error {
 	if s.follower != nil {
 		part("following", &led, func() error { return s.follower.Run(ctx) })
 	}
+	if s.hangups != nil {
+		part("reading the policy", &reloaded, func() error { s.reload(ctx); return nil })
+	}
 	ran = control.Guard("the controller", func() error { return s.runner.Run(ctx) })
 	cancel()
 	wg.Wait()
-	return errors.Join(ran, led, shown, pruned, filed)
+	return errors.Join(ran, led, shown, pruned, filed, reloaded)
 }
 
 func (s *station) close() {
 	s.tick.Stop()
+	if s.hangups != nil {
+		s.stopHangups()
+	}
 	s.shows.Close()
 	s.probe.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)

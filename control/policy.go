@@ -186,8 +186,16 @@ func (b BadFields) Error() string { return strings.Join(b, "; ") }
 
 // Validate names every field outside its range, with the range, as a usage
 // Fault around BadFields; nil when there is none.
-func (p Policy) Validate() error {
-	var bad BadFields
+func (p Policy) Validate() error { return p.bad().fault() }
+
+func (b BadFields) fault() error {
+	if b == nil {
+		return nil
+	}
+	return &Fault{Kind: FaultUsage, What: "policy: " + b.Error(), Err: b}
+}
+
+func (p Policy) bad() (bad BadFields) {
 	length := func(name string, v, low, high time.Duration) {
 		if v < low || v > high {
 			bad = append(bad, fmt.Sprintf("%s is %v, must be %v to %v", name, v, low, high))
@@ -248,8 +256,5 @@ func (p Policy) Validate() error {
 	length("RejectHold", p.RejectHold, 0, 7*day)
 	length("RetryHold", p.RetryHold, 0, day)
 	length("Damp", p.Damp, 0, time.Hour)
-	if bad == nil {
-		return nil
-	}
-	return &Fault{Kind: FaultUsage, What: "policy: " + bad.Error(), Err: bad}
+	return bad
 }

@@ -3,6 +3,7 @@ package control
 // Member is one queue in a round.
 type Member struct {
 	Policy QueuePolicy
+	Own    *Policy // the numbers of this queue, nil for those of the round
 	Track  *Track
 	State  State
 	// The outcome of the newest round.
@@ -14,6 +15,12 @@ type Member struct {
 // when several queues want one, the queue with the most waiting sessions goes
 // first and the others are told that a change is in flight.
 func Round(p Policy, w World, b Budget, members []*Member) {
+	of := func(m *Member) Policy {
+		if m.Own != nil {
+			return *m.Own
+		}
+		return p
+	}
 	type wish struct {
 		m      *Member
 		before State
@@ -21,9 +28,9 @@ func Round(p Policy, w World, b Budget, members []*Member) {
 	}
 	var wishes []wish
 	for _, m := range members {
-		in := Input{World: w, Queue: m.Policy, Signal: m.Track.Signal(p), Budget: b}
+		in := Input{World: w, Queue: m.Policy, Signal: m.Track.Signal(of(m)), Budget: b}
 		before := m.State
-		m.State, m.Decision, m.Effects = Decide(p, m.State, in)
+		m.State, m.Decision, m.Effects = Decide(of(m), m.State, in)
 		if m.Effects.Step != nil {
 			wishes = append(wishes, wish{m, before, in})
 		}
@@ -40,7 +47,7 @@ func Round(p Policy, w World, b Budget, members []*Member) {
 	for i := range wishes {
 		if x := &wishes[i]; i != first {
 			x.in.Budget.InFlight = wishes[first].m.Policy.Queue
-			x.m.State, x.m.Decision, x.m.Effects = Decide(p, x.before, x.in)
+			x.m.State, x.m.Decision, x.m.Effects = Decide(of(x.m), x.before, x.in)
 		}
 	}
 }

@@ -46,6 +46,8 @@ type Gate struct {
 	cfg  *Config
 	lead loop.Leader
 	opts GateOptions
+	// rules have the budgets.
+	rules control.Rules
 	// doubt bounds the search for what came of a commit. It is longer than a
 	// transaction without a client may last.
 	doubt time.Duration
@@ -77,7 +79,15 @@ func NewGate(cfg *Config, lead loop.Leader, o GateOptions) *Gate {
 	if o.Policy.DatabaseChanges == 0 || o.Policy.DatabaseSpan == 0 {
 		o.Policy.DatabaseChanges, o.Policy.DatabaseSpan = d.DatabaseChanges, d.DatabaseSpan
 	}
-	return &Gate{cfg: cfg, lead: lead, opts: o, doubt: 20 * time.Second}
+	return &Gate{cfg: cfg, lead: lead, opts: o, rules: control.Rules{Policy: o.Policy}, doubt: 20 * time.Second}
+}
+
+// Use puts other budgets in force. It waits for the step that is being carried
+// out, if there is one.
+func (g *Gate) Use(rules control.Rules) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.rules = rules
 }
 
 // Close closes the connection, if there is one.

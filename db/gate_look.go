@@ -287,16 +287,16 @@ func (g *Gate) lookAtRules(ctx context.Context, tx pgx.Tx, s control.Step, q con
 }
 
 func (g *Gate) lookAtBudget(ctx context.Context, tx pgx.Tx, s control.Step) error {
-	p := g.opts.Policy
+	p, all := g.rules.Of(s.Queue), g.rules.Policy
 	var queue, database int
-	err := tx.QueryRow(ctx, query("gate/spent"), s.Queue, p.QueueSpan.Seconds(), p.DatabaseSpan.Seconds()).Scan(&queue, &database)
+	err := tx.QueryRow(ctx, query("gate/spent"), s.Queue, p.QueueSpan.Seconds(), all.DatabaseSpan.Seconds()).Scan(&queue, &database)
 	switch {
 	case err != nil:
 		return err
 	case queue >= p.QueueChanges:
 		return refuse(control.ReasonQueueBudget, fmt.Sprintf("%s in %s, may have %d", control.Plural(queue, "change"), p.QueueSpan, p.QueueChanges))
-	case database >= p.DatabaseChanges:
-		return refuse(control.ReasonDatabaseBudget, fmt.Sprintf("%s in %s, may have %d", control.Plural(database, "change"), p.DatabaseSpan, p.DatabaseChanges))
+	case database >= all.DatabaseChanges:
+		return refuse(control.ReasonDatabaseBudget, fmt.Sprintf("%s in %s, may have %d", control.Plural(database, "change"), all.DatabaseSpan, all.DatabaseChanges))
 	}
 	return nil
 }

@@ -63,8 +63,8 @@ func (r *Runner) act(ctx context.Context, a ask) {
 		a.reply <- answer{err: refused("no such queue here", "Queues are named as Awa's tables name them")}
 		return
 	}
-	in := control.Input{World: r.world, Queue: m.Policy, Signal: m.Track.Signal(r.c.Policy), Budget: r.budget}
-	fx, res, err := control.Act(r.c.Policy, m.State, in, a.command)
+	in := control.Input{World: r.world, Queue: m.Policy, Signal: m.Track.Signal(r.rules.Of(m.Policy.Queue)), Budget: r.budget}
+	fx, res, err := control.Act(r.rules.Of(m.Policy.Queue), m.State, in, a.command)
 	if err == nil && fx.Step != nil && r.c.Gate == nil {
 		err = refused("this process cannot write shard counts", "Run shardpilot install, and give its role the rights of shardpilot grants")
 	}

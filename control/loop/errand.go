@@ -197,7 +197,7 @@ func (r *Runner) learn(s Saved, began time.Time) {
 		}
 		r.budget.Learn(e, now)
 		if e.Queue != "" {
-			r.member(e.Queue).State.Learn(r.c.Policy, e, now)
+			r.member(e.Queue).State.Learn(r.rules.Of(e.Queue), e, now)
 		}
 		if !first {
 			r.news.add(e)

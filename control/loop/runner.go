@@ -13,7 +13,8 @@ import (
 // comes in through it.
 type Config struct {
 	Policy  control.Policy
-	Process control.Mode // control.ModeEnforced, or anything else for shadow
+	Queues  map[string]control.Policy // in its stead for single queues
+	Process control.Mode              // control.ModeEnforced, or anything else for shadow
 
 	// Read takes one snapshot of the database. It is called from one goroutine
 	// at a time and must end when its context does.
@@ -59,12 +60,14 @@ type Runner struct {
 	alone bool // no store was given; the log is kept in memory
 
 	asks    chan ask
+	uses    chan control.Rules
 	stopped chan struct{} // closed when Run has ended
 	subs    subscribers
 	shown   shown
 
 	// Below: owned by the goroutine of Run.
 	wg       sync.WaitGroup
+	rules    control.Rules
 	world    control.World
 	budget   control.Budget
 	members  map[string]*member
@@ -101,7 +104,8 @@ type news struct {
 
 // New checks a config. The runner does nothing before Run.
 func New(c Config) (*Runner, error) {
-	if err := c.Policy.Validate(); err != nil {
+	rules := control.Rules{Policy: c.Policy, Queues: c.Queues}
+	if err := rules.Validate(); err != nil {
 		return nil, err
 	}
 	if c.Read == nil || c.Tick == nil || c.Now == nil {
@@ -114,7 +118,7 @@ func New(c Config) (*Runner, error) {
 		c.Reload = 5 * time.Second
 	}
 	r := &Runner{
-		c: c, asks: make(chan ask), stopped: make(chan struct{}), members: map[string]*member{},
+		c: c, rules: rules, asks: make(chan ask), uses: make(chan control.Rules), stopped: make(chan struct{}), members: map[string]*member{},
 		reads: make(chan readResult, 1), errands: make(chan errandResult, 1),
 	}
 	if c.Store == nil {
@@ -158,6 +162,8 @@ func (r *Runner) Run(ctx context.Context) error {
 				r.take(ctx, *held)
 			}
 			r.dispatch(ctx)
+		case rules := <-r.uses:
+			r.use(rules)
 		case a := <-r.asks:
 			r.asked = append(r.asked, a)
 			r.dispatch(ctx)

@@ -92,7 +92,7 @@ func (r *Runner) follow() {
 	if l.Leading && !r.world.Lead.Leading {
 		r.ledAt, r.wantLoad = r.c.Now(), true
 	}
-	r.world = r.world.Follow(r.c.Policy, l)
+	r.world = r.world.Follow(r.rules.Policy, l)
 }
 
 func (r *Runner) failure(err error) *control.Failure {
@@ -117,7 +117,7 @@ func (r *Runner) failure(err error) *control.Failure {
 
 // see takes a snapshot in: the world, the clock, and every reading.
 func (r *Runner) see(s control.Snapshot) {
-	r.world = r.world.See(r.c.Policy, s)
+	r.world = r.world.See(r.rules.Policy, s)
 	if r.world.Stepped != 0 {
 		for _, m := range r.order {
 			m.Track.Reset()
@@ -128,7 +128,7 @@ func (r *Runner) see(s control.Snapshot) {
 	for i := range s.Readings {
 		m := r.member(s.Readings[i].Queue)
 		m.seen = now
-		m.Track.Observe(r.c.Policy, s.Readings[i])
+		m.Track.Observe(r.rules.Of(m.Policy.Queue), s.Readings[i])
 	}
 	kept := r.order[:0]
 	for _, m := range r.order {
@@ -148,7 +148,7 @@ func (r *Runner) member(queue string) *member {
 		return m
 	}
 	m := &member{seen: r.c.Now()}
-	m.Policy.Queue, m.Track = queue, control.NewTrack(r.c.Policy)
+	m.Policy.Queue, m.Track, m.Own = queue, control.NewTrack(r.rules.Of(queue)), r.own(queue)
 	r.members[queue] = m
 	i, _ := slices.BinarySearchFunc(r.order, queue, func(m *member, q string) int { return cmp.Compare(m.Policy.Queue, q) })
 	r.order = slices.Insert(r.order, i, m)
@@ -160,7 +160,7 @@ func (r *Runner) decide() {
 	for i, m := range r.order {
 		list[i] = &m.Member
 	}
-	control.Round(r.c.Policy, r.world, r.budget, list)
+	control.Round(r.rules.Policy, r.world, r.budget, list)
 }
 
 // collect turns the effects of a round into an errand, if none is out.

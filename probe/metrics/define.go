@@ -161,6 +161,8 @@ var (
 		"Whether this process knows who leads, itself or another. Absent where it takes no part in leading.")
 	leaderInfo = gauge("shardpilot_leader_info", fact,
 		"Who leads as far as this process knows, itself shown as self.", "leader")
+	policyCurrent = gauge("shardpilot_policy_current", yesNo,
+		"Whether the numbers in force are those of the policy file when it was last read. 0 after a file that could not be used: the numbers before it stay in force. Absent without --policy.")
 	processMode = gauge("shardpilot_process_mode", yesNo,
 		"What this process may do: 1 for the mode it runs in, shadow or enforced, 0 for the other.", "mode")
 )
@@ -217,7 +219,7 @@ func catalogue() []section {
 		{"What the controller thinks of a queue", []*definition{queueMode, queueDecision, predictedGain, pendingSteps, pendingAge,
 			lastChange, lastVerdict, lastGain, lastPredicted}},
 		{"The controller", []*definition{decisions, changes, verifications, logEntries, logDurable, leader, leaderKnown,
-			leaderInfo, processMode}},
+			leaderInfo, processMode, policyCurrent}},
 		{"Looking, and what it costs", []*definition{databaseUp, databaseWritable, databaseInfo, awaInfo, snapshotAge, snapshots,
 			failures, clockSkew, queues, queuesSummed, problems, problem, probeStatements, probeBusy, probeHertz, probeLocksRead,
 			probeSlowed, eventsDropped, buildInfo}},

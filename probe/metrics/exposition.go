@@ -59,6 +59,13 @@ func Expose(at Addresses, o Options, systemd notify.Notifier) (*Exposition, erro
 	return x, nil
 }
 
+// PolicyRead notes whether the policy file could be used when it was last read;
+// why is why not.
+func (x *Exposition) PolicyRead(why error) {
+	x.metrics.policyRead(why)
+	x.health.policyRead(why)
+}
+
 // Close gives the addresses back. It is for whoever never runs it, and changes
 // nothing after Run.
 func (x *Exposition) Close() {

@@ -3,6 +3,7 @@ package metrics
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ type Health struct {
 	began  time.Time
 	newest control.Event // without its lists
 	readAt time.Time     // our clock, of the newest snapshot, zero before
+	policy error         // why the policy file could not be used, nil when it could
 }
 
 // firstEvent is how long the first event may take beside staleAfter: as long
@@ -43,6 +45,12 @@ func (h *Health) Observe(e control.Event) {
 		h.readAt = e.At
 	}
 	h.newest = control.Event{At: e.At, Err: e.Err, ProcessMode: e.ProcessMode, Leader: e.Leader}
+}
+
+func (h *Health) policyRead(why error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.policy = why
 }
 
 // Alive says whether the process works through its ticks, and why not. A
@@ -71,7 +79,12 @@ func (h *Health) Ready() (ok bool, why string) {
 	case h.readAt.IsZero():
 		return false, "the database has not been read yet"
 	default:
-		return age <= h.staleAfter, fmt.Sprintf("the newest reading is %.1f s old", age.Seconds())
+		why := fmt.Sprintf("the newest reading is %.1f s old", age.Seconds())
+		if h.policy != nil {
+			what, _, _ := strings.Cut(h.policy.Error(), "\n")
+			why += "; the numbers before are in force, since " + what
+		}
+		return age <= h.staleAfter, why
 	}
 }
 

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -58,6 +59,11 @@ func TestHealthFollowsTheTicksAndReadinessTheDatabase(t *testing.T) {
 	check("when the next attempt is overdue", 503, 503)
 	h.Observe(c.tick())
 	check("when it is back", 200, 200)
+	h.policyRead(errors.New("Nonsense is no number\nsee the page"))
+	check("with a bad policy file", 200, 200)
+	if _, body := answer(t, routes, "/ready"); !strings.Contains(body, "the numbers before are in force, since Nonsense is no number\n") {
+		t.Errorf("it does not tell of the file: %q", body)
+	}
 }
 
 func TestNothingButReadingIsServed(t *testing.T) {

@@ -45,6 +45,8 @@ type Metrics struct {
 	summing    bool  // there have been such queues
 	ledger     ledger
 
+	policyOK control.Value // 1 or 0, absent without a policy file
+
 	snapshots, failures, statements, dropped float64
 }
 
@@ -117,6 +119,15 @@ func (m *Metrics) attach(e *control.Event) {
 			q = m.queue(d.Queue)
 		}
 		q.decision = d
+	}
+}
+
+func (m *Metrics) policyRead(why error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.policyOK = control.Some(1)
+	if why != nil {
+		m.policyOK = control.Some(0)
 	}
 }
 

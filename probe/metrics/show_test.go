@@ -12,6 +12,7 @@ import (
 func TestAnEventWithEverythingShowsEveryMetric(t *testing.T) {
 	c := newClock()
 	m := made(c, 10)
+	m.policyRead(nil)
 	c.move(time.Second)
 	m.Observe(c.full("orders"))
 	got := scraped(t, m)

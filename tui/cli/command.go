@@ -72,8 +72,9 @@ type Screen struct {
 
 // Run is how the controller behaves.
 type Run struct {
-	Mode string  // shadow or enforced
-	Pace float64 // divides every duration of the policy, >= 1
+	Mode   string  // shadow or enforced
+	Pace   float64 // divides every duration of the policy, >= 1
+	Policy string  // file of the controller's numbers, "" for the defaults
 
 	MetricsListen string // address, "" serves none
 	HealthListen  string // address, "" serves none

@@ -66,6 +66,15 @@ type Signalled struct{ Signal syscall.Signal }
 
 func (s *Signalled) Error() string { return "ended by " + s.Signal.String() }
 
+// Hangups are the SIGHUPs from now on, which end nothing any more, until stop.
+// A service reads its files again on one.
+func Hangups() (hangups <-chan os.Signal, stop func()) {
+	caught := make(chan os.Signal, 1)
+	signal.Ignore(syscall.SIGHUP) // takes it from UntilSignal
+	signal.Notify(caught, syscall.SIGHUP)
+	return caught, func() { signal.Stop(caught) }
+}
+
 // UntilSignal is a context that SIGINT, SIGTERM and SIGHUP end, with a
 // *Signalled as its cause. A SIGHUP that was ignored at the start (nohup) stays
 // ignored: a terminal that is gone then shows as a failing read or write.

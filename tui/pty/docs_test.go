@@ -71,7 +71,7 @@ func newReader(t *testing.T) *reader {
 		"PGHOST=db.example PGDATABASE=app", "PGHOST=127.0.0.1 PGPORT="+u.Port()+" PGUSER=postgres PGDATABASE="+r.d.Name,
 		"host=db1,db2 dbname=app", "host=127.0.0.1,127.0.0.1 port="+u.Port()+" user=postgres dbname="+r.d.Name,
 		"host=staging.example dbname=app", here+" user=postgres",
-		"/var/log/", r.home+"/", "incident", r.home+"/incident",
+		"/var/log/", r.home+"/", "incident", r.home+"/incident", "/etc/shardpilot/", r.home+"/",
 		"awa_owner", "postgres", // of SQL
 	)
 	service := fmt.Sprintf("host=127.0.0.1\nport=%s\ndbname=%s\nuser=postgres\n", u.Port(), r.d.Name)
@@ -268,7 +268,12 @@ func TestWhatThePagesSayToTypeWorks(t *testing.T) {
 
 func (r *reader) block(b block, excused map[string]bool) {
 	r.t.Helper()
-	r.write("shardpilot/config.toml", r.words.Replace(b.config))
+	config, policy := b.config, ""
+	if strings.Contains(b.text, "--policy ") { // what stands above it is such a file
+		config, policy = "", b.config
+	}
+	r.write("shardpilot/config.toml", r.words.Replace(config))
+	r.write("policy.toml", policy)
 	switch b.tag {
 	case "sh":
 		for _, line := range commandsOf(b.text) {
