@@ -5,6 +5,7 @@ NPM      ?= npm
 NODE     ?= node
 PYTHON   ?= python3
 ARGS     ?=
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 VERSION  ?= $(shell git describe --always --dirty 2>/dev/null || echo dev)
 
 # Pinned: what the tests and the lint run are the same everywhere.
@@ -31,13 +32,14 @@ export PATH := $(PATH):/usr/sbin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo experiment experiment-results test test-awa lint bench postgres awa-venv clean
+.PHONY: help build demo dist experiment experiment-results test test-awa lint bench postgres awa-venv clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build ./shardpilot
-	$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o shardpilot .
+	@[ -e shardpilot ] || echo 'building shardpilot; the first time takes a minute or two'
+	@$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o shardpilot .
 
 demo: postgres build ## a private PostgreSQL with rehearsal load, the dashboard on top (ARGS='--headless …')
 	./shardpilot demo $(ARGS)
@@ -54,6 +56,9 @@ experiment-results: postgres build ## the full gate, into docs/experiment.md (PG
 	@awk -v pg=$(PG) -f docs/experiment/insert.awk $(RESULTS)/report.md docs/experiment.md >docs/experiment.md.new
 	@mv docs/experiment.md.new docs/experiment.md
 	@echo "the results on PostgreSQL $(PG) are in docs/experiment.md and $(RESULTS)"
+
+dist: ## releases with checksums in dist/ (VERSION=…, PLATFORMS='linux/amd64 …')
+	@GO='$(GO)' VERSION='$(VERSION)' docs/packaging/dist.sh $(PLATFORMS)
 
 test: postgres awa-venv ## every test, race detector on, on PostgreSQL 15, 17 and 18, against Awa too
 	$(GO) build -race ./...
@@ -79,7 +84,7 @@ postgres: $(POSTGRES:%=.postgres/%.fetched) ## fetch PostgreSQL 17 and 18 (15 if
 awa-venv: .awa/awa-$(AWA).installed ## a Python environment with Awa in .awa
 
 clean: ## remove what these targets made
-	rm -rf shardpilot .awa .tools
+	rm -rf shardpilot dist .awa .tools
 	rm -rf $(foreach v,$(sort $(POSTGRES) $(POSTGRES_15)),.postgres/$(firstword $(subst ., ,$(v))) .postgres/$(v).fetched)
 	@[ ! -d .postgres ] || rmdir .postgres 2>/dev/null || echo '.postgres holds other files, which stay'
 

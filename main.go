@@ -92,6 +92,10 @@ func run(ctx context.Context, args []string) error {
 		return prove(ctx, cmd)
 	case "version":
 		return printVersion(cmd)
+	case "man":
+		return cli.Man(os.Stdout, version)
+	case "completion":
+		return cli.Completion(os.Stdout, cmd.Shell)
 	default:
 		return dashboard(ctx, cmd)
 	}

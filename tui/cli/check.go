@@ -14,20 +14,13 @@ import (
 
 // check refuses values outside their range, naming the flag and the range.
 func check(c Command, set *pflag.FlagSet) error {
+	if err := choose(c.Name, set); err != nil {
+		return err
+	}
 	has := func(name string) bool { return set.Lookup(name) != nil }
 	switch {
 	case has("interval") && (c.Screen.Interval < 250*time.Millisecond || c.Screen.Interval > 10*time.Second):
 		return usageOf(c.Name, "--interval must be 0.25s to 10s, got %s", c.Screen.Interval)
-	case has("glyphs") && !slices.Contains([]string{"auto", "braille", "block", "ascii"}, c.Screen.Glyphs):
-		return usageOf(c.Name, "--glyphs must be auto, braille, block or ascii, got %q", c.Screen.Glyphs)
-	case has("color") && !slices.Contains([]string{"auto", "truecolor", "256", "16", "none"}, c.Screen.Color):
-		return usageOf(c.Name, "--color must be auto, truecolor, 256, 16 or none, got %q", c.Screen.Color)
-	case has("log-format") && !slices.Contains([]string{"text", "json"}, c.Screen.LogFormat):
-		return usageOf(c.Name, "--log-format must be text or json, got %q", c.Screen.LogFormat)
-	case has("log-level") && !slices.Contains([]string{"debug", "info", "warn", "error"}, c.Screen.LogLevel):
-		return usageOf(c.Name, "--log-level must be debug, info, warn or error, got %q", c.Screen.LogLevel)
-	case has("mode") && c.Run.Mode != string(control.ModeShadow) && c.Run.Mode != string(control.ModeEnforced):
-		return usageOf(c.Name, "--mode must be shadow or enforced, got %q", c.Run.Mode)
 	case has("pace") && c.Name != "experiment" && !(c.Run.Pace >= 1 && c.Run.Pace <= 48):
 		return usageOf(c.Name, "--pace must be 1 to 48, got %v", c.Run.Pace)
 	case has("metrics-queues") && (c.Run.MetricsQueues < 1 || c.Run.MetricsQueues > 1000):
@@ -74,10 +67,6 @@ func check(c Command, set *pflag.FlagSet) error {
 		}
 		if c.Act.Since < 0 {
 			return usageOf("log", "--since must not be negative, got %s", c.Act.Since)
-		}
-	case "grants", "doctor":
-		if c.Act.Level != "watch" && c.Act.Level != "act" {
-			return usageOf(c.Name, "--level must be watch or act, got %q", c.Act.Level)
 		}
 	}
 	return nil
@@ -129,10 +118,7 @@ func checkPG(c Command) error {
 }
 
 func checkDemo(d Demo, set *pflag.FlagSet) error {
-	shapes := []string{"steady", "bursty", "skewed", "notify", "stuck", "idle"}
 	switch {
-	case !slices.Contains(shapes, d.Shape):
-		return usageOf("demo", "--shape must be one of %s, got %q", strings.Join(shapes, ", "), d.Shape)
 	case set.Changed("producers") && (d.Producers < 1 || d.Producers > 500):
 		return usageOf("demo", "--producers must be 1 to 500, got %d", d.Producers)
 	case set.Changed("hold") && (d.Hold < 0 || d.Hold > time.Minute):

@@ -34,6 +34,8 @@ type Command struct {
 	// Flags are those that were given, for a report: without the connection.
 	Flags []string
 
+	Shell string // completion: one of Shells
+
 	JSON bool // one object, or one a line for streams
 	Yes  bool // do not ask
 	Help bool // print the help of the command and do nothing else

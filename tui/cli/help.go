@@ -46,7 +46,9 @@ Commands:
 	}
 	_, err := fmt.Fprint(w, `
 Without a URL the connection comes from PGHOST, PGSERVICE, the passfile and
-their fellows, as psql reads them. shardpilot help COMMAND lists its flags.
+their fellows, as psql reads them. shardpilot help COMMAND lists its flags;
+shardpilot man prints the manual page, shardpilot completion bash|zsh|fish
+completions.
 `+exitCodes)
 	return err
 }

@@ -84,6 +84,9 @@ func parse(args []string) (*Command, *pflag.FlagSet, error) {
 		} else if args[0] == "help" {
 			c, err := parseHelp(args[1:])
 			return &c, nil, err
+		} else if args[0] == "man" || args[0] == "completion" {
+			c, err := parsePrinted(args[0], args[1:])
+			return &c, nil, err
 		} else if !strings.HasPrefix(args[0], "-") && !looksLikeConn(args[0]) {
 			return nil, nil, usage("%q is neither a command nor a connection string", args[0])
 		}
@@ -135,6 +138,21 @@ func parseHelp(rest []string) (Command, error) {
 		return Command{}, usage("there is no command %q", rest[0])
 	}
 	return Command{Name: spec.name, Help: true}, nil
+}
+
+// parsePrinted reads the two commands for packagers, which are not in the list
+// of commands.
+func parsePrinted(name string, rest []string) (Command, error) {
+	c := Command{Name: name}
+	if name == "completion" {
+		if len(rest) != 1 || !slices.Contains(Shells(), rest[0]) {
+			return Command{}, usage("completion wants one of %s", strings.Join(Shells(), ", "))
+		}
+		c.Shell = rest[0]
+	} else if len(rest) > 0 {
+		return Command{}, usage("man takes no argument, got %q", rest[0])
+	}
+	return c, nil
 }
 
 func find(name string) (command, bool) {

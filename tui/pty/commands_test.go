@@ -41,7 +41,7 @@ func TestBadInputIsRefusedAndNothingIsWritten(t *testing.T) {
 		{2, "--pace must be 1 to 48", "demo --pace 0"},
 		{2, "--pace must be 1 to 48", "demo --pace NaN"},
 		{2, "--port must be 1 to 65535", "show --port 70000"},
-		{2, "--shape must be one of", "demo --shape wild"},
+		{2, "--shape must be steady, bursty", "demo --shape wild"},
 		{2, "--shards must be 1 to 64", "demo --shards 65"},
 		{2, "--hold must be 0s to 1m", "demo --hold 2m"},
 		{2, "--producers must be 1 to 500", "demo --producers 0"},
