@@ -712,7 +712,7 @@ func show(ctx context.Context, cmd cli.Command) error {
 	return observe(ctx, cmd, cfg, func(e control.Event) bool {
 		seen++
 		// The first has no rates, the second few samples.
-		return seen >= 3 && (sampled(e) || seen >= 8) || !e.Snapshot.Awa.MayWatch
+		return seen >= 3 && (sampled(e) || seen >= 8) && (!cmd.Measuring(e) || seen >= 12) || !e.Snapshot.Awa.MayWatch
 	}, func(ctx context.Context, _ *loop.Runner, e control.Event) error {
 		if err := unwatchable(e); err != nil {
 			return err
@@ -996,6 +996,11 @@ func showLog(ctx context.Context, cmd cli.Command) error {
 		if err != nil {
 			return err
 		}
+		if len(entries) == 0 && cmd.Act.Queue != "" {
+			if err := db.KnownQueue(ctx, conn, cmd.Act.Queue); err != nil {
+				return err
+			}
+		}
 		return cli.Log(os.Stdout, entries, cmd.JSON)
 	})
 }
@@ -1057,7 +1062,14 @@ func grants(ctx context.Context, cmd cli.Command) error {
 		if err != nil {
 			return err
 		}
-		return say(cmd, strings.Join(list, "\n"), map[string]any{"role": role, "level": cmd.Act.Level, "statements": list})
+		exists, err := db.RoleExists(ctx, conn, role)
+		if err != nil {
+			return err
+		}
+		if !exists {
+			fmt.Fprintf(os.Stderr, "shardpilot: there is no role %s on this server; make it before you grant it anything\n", tui.Safe(strconv.Quote(role)))
+		}
+		return say(cmd, strings.Join(list, "\n"), map[string]any{"role": role, "role_exists": exists, "level": cmd.Act.Level, "statements": list})
 	})
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,6 +64,14 @@ func Show(w io.Writer, rows []Row, now time.Time) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// Measuring says whether how fast a queue that is asked for drains is not known
+// yet, which takes some seconds of looking.
+func (c Command) Measuring(e control.Event) bool {
+	return slices.ContainsFunc(e.Snapshot.Readings, func(r control.Reading) bool {
+		return r.Drain != nil && r.Drain.State == control.DrainMeasuring && (c.Act.Queue == "" || c.Act.Queue == r.Queue)
+	})
 }
 
 // showDrain says what is left above the count, until nothing is.

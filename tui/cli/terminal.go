@@ -49,7 +49,7 @@ func (c Command) Agree(words string) error {
 		return nil
 	}
 	if !term.IsTerminal(os.Stdin.Fd()) {
-		return &control.Fault{Kind: control.FaultUsage, What: "there is no terminal to ask on", Hint: "--yes goes ahead without asking:\n" + words}
+		return &control.Fault{Kind: control.FaultRefused, What: "there is no terminal to ask on", Hint: "--yes goes ahead without asking:\n" + words}
 	}
 	ok, err := Ask(os.Stdin, os.Stderr, words)
 	if err != nil {
