@@ -53,8 +53,11 @@ func (m *Model) laneHolder(r row, l control.LaneReading) (role, string) {
 	} else if h.Class == control.BottleneckStuck {
 		as = roleBad
 	}
-	doing := cmp.Or(h.WaitEvent, h.State)
-	return as, safe(cmp.Or(h.Application, "pid "+strconv.Itoa(h.PID)), m.g.ascii) + " " + seconds(h.XactAgeS) + " " + safe(doing, m.g.ascii)
+	words := safe(cmp.Or(h.Application, "pid "+strconv.Itoa(h.PID)), m.g.ascii)
+	if h.XactAgeS.OK() { // it has moved on since, and what it does now is not what kept the lane
+		words += " " + seconds(h.XactAgeS)
+	}
+	return as, words + spaced(safe(cmp.Or(h.WaitEvent, h.State), m.g.ascii))
 }
 
 // laneShard marks lanes that remain from a higher count: they drain.

@@ -26,7 +26,7 @@ func TestAChangeFromBeforeTheScreenIsComparedByTheLog(t *testing.T) {
 	tm := s.program(120, 40)
 	tm.see(`orders`, actPatience)
 	tm.keys(keyEnter)
-	tm.see(`After 1->2(?s).*as logged.*waiting +[\d.]+ +[\d.]+ .*jobs/s +\S+ +[\d.k]+ .*(kept|ineffective|harmful|inconclusive)`, actPatience)
+	tm.see(`After 1->2(?s).*as logged.*waiting +[\d.]+ +[\d.]+\s.*jobs/s +\S+ +[\d.k]+\s.*(kept|ineffective|harmful|inconclusive)`, actPatience)
 	tm.keys("q")
 	if code := tm.ended(actPatience); code != 0 {
 		t.Errorf("exit %d", code)
