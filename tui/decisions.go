@@ -60,19 +60,23 @@ func (m *Model) decisionsPage(w, h int) []line {
 }
 
 func (m *Model) entryTable(w, h int) []line {
+	list := m.entries()
+	queue, why := 8, 8
+	for _, e := range list {
+		queue, why = max(queue, width(e.label)), max(why, width(e.reason))
+	}
 	cols := fitColumns([]column[entry]{
 		{title: "TIME " + m.opt.Now().Format("MST"), w: 12, prio: 1, cell: func(e entry) (role, string) { return roleDim, m.timeOf(e.at) }},
-		{title: "QUEUE", w: 12, grow: 20, prio: 0, cell: func(e entry) (role, string) { return roleStrong, e.label }},
+		{title: "QUEUE", w: 12, grow: min(queue, 32) - 12, prio: 0, cell: func(e entry) (role, string) { return roleStrong, e.label }},
 		{title: "WHAT", w: 12, prio: 0, cell: func(e entry) (role, string) { return e.role, e.kind }},
 		{title: "S", w: 5, prio: 2, cell: func(e entry) (role, string) { return roleText, e.change }},
-		{title: "WHY", w: 16, grow: 10, prio: 3, cell: func(e entry) (role, string) { return roleText, e.reason }},
+		{title: "WHY", w: 16, grow: min(why, 26) - 16, prio: 3, cell: func(e entry) (role, string) { return roleText, e.reason }},
 		{title: "", w: 10, grow: 120, prio: 4, cell: func(e entry) (role, string) { return roleDim, e.detail }},
 	}, w-2, 2)
 	head := text(roleText, "  ")
 	head.join(headLine(cols, 2, m.g.dots))
 	lines := []line{head}
 	c := &m.list[screenDecisions]
-	list := m.entries()
 	first := c.window(len(list), h-1)
 	for i := first; i < len(list) && len(lines) < h; i++ {
 		lines = append(lines, m.itemLine(i, c.index, bodyLine(cols, 2, m.g.dots, list[i])))

@@ -114,14 +114,14 @@ func (m *Model) signLines() []line {
 	}
 	lines = append(lines, line{}, text(roleTitle, "Columns"))
 	for _, s := range []string{
-		"  WAIT     sessions waiting for a lane, mean of a second;",
-		"           sorted by the mean of 10 s, so that rows stay put;",
-		"           a second without a sample leaves it dim for 3 s",
+		"  WAIT     waiting for a lane, mean of a second;",
+		"           sorted by that of 10 s, so that rows stay",
+		"           dim: of up to 3 s ago, no sample since",
 		"  SHARE    waiting of all inside the enqueue, 0..100%",
 		"  S        enqueue shards, and the step that is wanted",
 		"  MODE     enforced*: but this process runs shadow",
 		"  APPLIED  producers known to be on that count, of all",
-		"  DEPTH    ready jobs;  LAG  wait of the oldest of them",
+		"  DEPTH    ready jobs;  LAG  wait of the oldest",
 		"  n/a      could not be read, which is not zero",
 	} {
 		lines = append(lines, text(roleText, s))

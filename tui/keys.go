@@ -88,7 +88,7 @@ func lookBindings() []binding {
 		{keys: []string{"G"}, help: "to the bottom", group: "Moving", on: moves, do: by(1 << 30)},
 		{keys: []string{"pgdown", "ctrl+d", "ctrl+f"}, help: "a page down", group: "Moving", on: moves, do: just(func(m *Model) { m.move(m.page()) })},
 		{keys: []string{"pgup", "ctrl+u", "ctrl+b"}, help: "a page up", group: "Moving", on: moves, do: just(func(m *Model) { m.move(-m.page()) })},
-		{keys: []string{"enter"}, short: "open", help: "open what is under the cursor: a queue, or an entry with its evidence", group: "Screens", on: lists, do: just((*Model).enter)},
+		{keys: []string{"enter"}, short: "open", help: "open the queue or the entry under the cursor", group: "Screens", on: lists, do: just((*Model).enter)},
 		{keys: []string{"esc", "backspace"}, short: "back", help: "drop the filter, or back", group: "Screens", do: just((*Model).escape)},
 		{keys: []string{"tab"}, short: "screens", help: "next screen", group: "Screens", do: just(func(m *Model) { m.cycle(1) })},
 		{keys: []string{"shift+tab"}, help: "previous screen", group: "Screens", do: just(func(m *Model) { m.cycle(-1) })},

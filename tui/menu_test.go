@@ -133,7 +133,7 @@ func TestDecisionsAreFilteredByQueueActionAndOperator(t *testing.T) {
 		w.keys("enter")
 	}
 	w.keys("/", "ctrl+u", "p", "e", "n", "d", "enter", "enter")
-	has(t, w.m, "email  pending 1→2", "62% in", "over 2m00", "cooldown", "80 s left", "×1.9")
+	has(t, w.m, "email  pending 1→2", "62% over 2m00", "cooldown", "80 s left", "×1.9")
 	w.keys("enter")
 	if w.m.screen != screenQueue || w.m.open != "email" {
 		t.Error("enter on an entry does not open its queue")

@@ -154,7 +154,12 @@ func (m *Model) overviewDetail(w, h int) []line {
 	left := w * 60 / 100
 	why := append(m.drainPane(r, w-left-gap), m.decisionPane(r, w-left-gap)...)
 	why = append(why, m.comparisonPane(r, w-left-gap)...)
-	why = append(append(why, m.policyPane(r, w-left-gap)...), m.behindPane(r, w-left-gap)...)
+	why, behind := append(why, m.policyPane(r, w-left-gap)...), m.behindPane(r, w-left-gap)
+	if r.reading.Bottleneck == control.BottleneckStuck {
+		why = append(behind, why...) // who that is explains the rest
+	} else {
+		why = append(why, behind...)
+	}
 	charts := append(m.smallCharts(r, left, h-1), make([]line, h)...)[:h-1]
 	return append([]line{title}, beside(charts, why[:min(len(why), h-1)], left, gap, m.g.dots)...)
 }

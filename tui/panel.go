@@ -135,10 +135,7 @@ func (m *Model) pendingCard(d *control.Decision, w int) []line {
 		add(text(roleWarn, "  the rules would not allow it at this moment"))
 	}
 	var a, b, c line
-	a.add(roleDim, "  share ").add(roleText, percent(e.Share))
-	if e.ShareLow.OK() && e.ShareHigh.OK() {
-		a.add(roleDim, " in "+percent(e.ShareLow)+".."+percent(e.ShareHigh))
-	}
+	a.add(roleDim, "  share ").add(roleText, percent(e.Share)).add(roleDim, interval(e))
 	if e.WindowS > 0 {
 		a.add(roleDim, " over "+seconds(control.Some(e.WindowS)))
 	}
@@ -159,10 +156,18 @@ func (m *Model) pendingCard(d *control.Decision, w int) []line {
 	return lines
 }
 
+// interval is the one in which the share lies, "" when it is not known.
+func interval(e control.Evidence) string {
+	if !e.ShareLow.OK() || !e.ShareHigh.OK() {
+		return ""
+	}
+	return " in " + percent(e.ShareLow) + ".." + percent(e.ShareHigh)
+}
+
 // evidenceLines are what a decision rests on, one fact after the other.
 func (m *Model) evidenceLines(e control.Evidence, w int) []line {
 	facts := []struct{ name, value string }{
-		{"share", percent(e.Share) + " in " + percent(e.ShareLow) + ".." + percent(e.ShareHigh) + " over " + seconds(control.Some(e.WindowS))},
+		{"share", percent(e.Share) + interval(e) + " over " + seconds(control.Some(e.WindowS))},
 		{"waiting", count(e.Waiters) + ", inside " + count(e.Inside)},
 		{"jobs/s", count(e.EnqueueRate) + ", waiting " + seconds(e.WaitPerEnqS) + " each"},
 		{"ready", whole(e.Depth)},

@@ -28,8 +28,11 @@ func (m *Model) queuePage(w, h int) []line {
 	}
 	const gap = 3
 	why := func(w int) []line {
-		lines := append(m.decisionPane(r, w), m.drainPane(r, w)...)
-		lines = append(lines, m.comparisonPane(r, w)...)
+		first, then := m.comparisonPane(r, w), append(m.decisionPane(r, w), m.drainPane(r, w)...)
+		if awaits(r) { // else what the last step brought comes first while it is fresh
+			first, then = then, first
+		}
+		lines := append(first, then...)
 		return append(append(lines, m.policyPane(r, w)...), m.producerPane(r, w)...)
 	}
 	if w < 100 {
@@ -164,21 +167,21 @@ func (m *Model) holderLine(r row) (line, bool) {
 	}
 	l.add(causeRole(causeOf(h.Class)), m.g.causes[causeOf(h.Class)]+" ")
 	l.add(roleText, control.Plural(h.Waiters, "session")+" behind pid "+strconv.Itoa(h.PID))
-	var who []string
-	for _, s := range []string{h.Application, h.User, h.Client} {
+	if h.Application != "" {
+		l.add(roleStrong, " "+safe(h.Application, m.g.ascii))
+	}
+	where := []string{fmt.Sprintf(", lane %d/%d", h.Priority, h.Shard)}
+	for _, s := range []string{h.User, h.Client} {
 		if s != "" {
-			who = append(who, safe(s, m.g.ascii))
+			where = append(where, safe(s, m.g.ascii))
 		}
 	}
-	if len(who) > 0 {
-		l.add(roleStrong, " "+strings.Join(who, " "))
-	}
-	l.add(roleDim, fmt.Sprintf(" lane %d/%d", h.Priority, h.Shard))
+	from := strings.Join(where, " ") // last: a narrow window cuts it off first
 	if h.Hidden {
-		l.add(roleWarn, " what it does is hidden from our role")
+		l.add(roleWarn, ", what it does is hidden from our role").add(roleDim, from)
 		return l, true
 	}
-	l.add(roleDim, ", transaction ").add(roleText, seconds(h.XactAgeS))
+	l.add(roleDim, ", transaction ").add(roleStrong, seconds(h.XactAgeS))
 	state := safe(h.State, m.g.ascii)
 	if h.WaitEvent != "" {
 		state += " in " + safe(h.WaitEvent, m.g.ascii)
@@ -186,6 +189,7 @@ func (m *Model) holderLine(r row) (line, bool) {
 	if state != "" {
 		l.add(roleDim, ", ").add(roleText, state)
 	}
+	l.add(roleDim, from)
 	return l, true
 }
 

@@ -1,6 +1,10 @@
 package tui
 
-import "shardpilot/control"
+import (
+	"strings"
+
+	"shardpilot/control"
+)
 
 // follows says whether another process leads and is known. The header names
 // it, so that no row has to.
@@ -96,7 +100,8 @@ func (m *Model) status(d *control.Decision) string {
 		return s + ": nobody waits"
 	}
 	if b := m.waitsFor(d); b != nil && b.Detail != "" {
-		s += ": " + m.g.told(b.Detail)
+		first, _, _ := strings.Cut(s, " ") // "share low: share 0.10" says share twice
+		s += ": " + strings.TrimPrefix(m.g.told(b.Detail), first+" ")
 	}
 	return s
 }

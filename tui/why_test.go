@@ -50,7 +50,7 @@ func TestFollowersSayWhatAQueueWaitsFor(t *testing.T) {
 		edit  func(*control.Decision)
 		rules []control.Blocker
 	}{
-		{"share low: share 0.19, needs 0.25", nil, []control.Blocker{{Rule: control.ReasonShareLow, Detail: "share 0.19, needs 0.25", For: control.ActionGrow}, notCalm}},
+		{"share low: 0.19, needs 0.25", nil, []control.Blocker{{Rule: control.ReasonShareLow, Detail: "share 0.19, needs 0.25", For: control.ActionGrow}, notCalm}},
 		{"may be raised, predicted ×1.9", nil, []control.Blocker{notCalm}},
 		{"may be lowered", nil, []control.Blocker{{Rule: control.ReasonShareLow, For: control.ActionGrow}}},
 		{"2→4 pending", stepped, nil},
