@@ -148,6 +148,10 @@ func (m *Model) pendingCard(d *control.Decision, w int) []line {
 	if e.TopLaneShare.OK() {
 		add(*new(line).add(roleDim, "  worst lane ").add(roleText, percent(e.TopLaneShare)).add(roleDim, " of the waits"))
 	}
+	if m.screen == screenOverview { // there what holds the queue up has more need of the room
+		add(text(roleDim, "  enter tells what it costs, and so does the question"))
+		return lines
+	}
 	for _, s := range control.Price(from, to) {
 		for _, part := range wrap(s, w-2, 5, m.g.dots) {
 			add(text(roleDim, "  "+part))

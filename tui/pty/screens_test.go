@@ -2,7 +2,11 @@ package pty
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -12,10 +16,56 @@ import (
 	"shardpilot/db/local/pgtest"
 )
 
-// everyKey is every key that has a meaning on some screen, those that act
-// included: each of them opens a dialog at most, which esc closes.
-var everyKey = []string{"j", "k", "G", "g", "\x1b[6~", "\x1b[5~", "\x1b[B", "\x1b[A", "l", "h", "!", "!", "?", "?", "s", "s", "S", "]", "[", "+", "-", " ", " ", "\x0c",
-	"a", "\x1b", "x", "\x1b", "o", "\x1b", "p", "\x1b", "m", "\x1b", "u", "\x1b", "\x06", "\x02", "Z", "\x1b[15~", "y", "\x1b"}
+// sequences are what a terminal sends for keys that are no characters.
+var sequences = map[string]string{"down": "\x1b[B", "up": "\x1b[A", "left": "\x1b[D", "right": "\x1b[C", "home": "\x1b[H", "end": "\x1b[F",
+	"pgdown": "\x1b[6~", "pgup": "\x1b[5~", "shift+left": "\x1b[1;2D", "shift+right": "\x1b[1;2C", "f1": "\x1bOP"}
+
+// walked are keys that the tour presses for a purpose, or that end it; ctrl+s
+// would leave a file where the tests run.
+var walked = []string{"enter", "esc", "backspace", "tab", "shift+tab", "q", "ctrl+c", "ctrl+s"}
+
+// everyKey is every key of the table that has a meaning on some screen, in its
+// order, and two that have none; apart from them those that open a question, a
+// menu or a line to type in, on any screen.
+func everyKey(t *testing.T) (keys, openers []string) {
+	t.Helper()
+	for _, file := range []string{"keys.go", "act.go"} {
+		source, err := os.ReadFile(filepath.Join(root(t), "tui", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, list := range regexp.MustCompile(`\{keys: \[\]string\{([^}]*)\}`).FindAllStringSubmatch(string(source), -1) {
+			for _, quoted := range strings.Split(list[1], ", ") {
+				name, err := strconv.Unquote(quoted)
+				if err != nil {
+					t.Fatalf("%s: %v", quoted, err)
+				}
+				letter, ctrl := strings.CutPrefix(name, "ctrl+")
+				switch sequence := sequences[name]; {
+				case slices.Contains(walked, name):
+				case file == "act.go", name == ":", name == "/", name == "y":
+					openers = append(openers, name)
+				case name == "ctrl+p":
+					openers = append(openers, "\x10")
+				case name == "!": // there and back
+					keys = append(keys, name, name)
+				case sequence != "":
+					keys = append(keys, sequence)
+				case ctrl && len(letter) == 1:
+					keys = append(keys, string(letter[0]-'a'+1))
+				case len([]rune(name)) == 1:
+					keys = append(keys, name)
+				default:
+					t.Fatalf("there is no sequence for the key %q", name)
+				}
+			}
+		}
+	}
+	if len(keys) < 30 || len(openers) < 10 {
+		t.Fatalf("only %d and %d keys were found in the table", len(keys), len(openers))
+	}
+	return append(keys, "Z", "\x1b[15~"), openers
+}
 
 // untouched is what no look around may change.
 func untouched(t *testing.T, conn *pgx.Conn) string {
@@ -33,6 +83,7 @@ func TestTourOfADemo(t *testing.T) {
 	tm.see(`rehearsal +127\.0\.0\.1:\d+/demo[^§]*orders`, patience)
 	conn := demoConn(t, folderOf(t, tm.written()))
 	before := untouched(t, conn)
+	keys, openers := everyKey(t)
 	for _, size := range [][2]int{{120, 40}, {80, 24}} {
 		tm.resize(size[0], size[1])
 		tm.see(`\[Overview\]`, patience)
@@ -42,12 +93,15 @@ func TestTourOfADemo(t *testing.T) {
 			if screen != "Queue" {
 				tm.toScreen(screen)
 			}
-			for _, key := range everyKey {
+			tm.keys(keys...)
+			tm.taken()
+			for _, key := range openers {
 				tm.keys(key)
-				if key == "\x1b" {
-					time.Sleep(60 * time.Millisecond) // alone, it is no beginning of a sequence
+				if tm.taken(); screen == "Queue" || screen == "Overview" {
+					tm.toScreen(screen)
 				}
 			}
+			tm.toScreen(screen)
 			filled(t, tm, size[0], size[1])
 		}
 		tm.keys("/", "mail", "\r")
@@ -74,22 +128,31 @@ func TestTourOfADemo(t *testing.T) {
 // toScreen goes to a screen by tab, out of whatever is open.
 func (tm *terminal) toScreen(name string) {
 	tm.t.Helper()
-	there := regexp.MustCompile(`\[` + name + `\W`)
 	for range 2 { // a question, then a screen opened over another
 		tm.keys("\x1b")
 		time.Sleep(60 * time.Millisecond)
 	}
-	for range 8 {
-		was := tm.screen()
-		if there.MatchString(was) {
+	for range 16 {
+		was := tm.tab()
+		if was == name {
 			return
 		}
-		tm.keys("\t")
-		for end := time.Now().Add(2 * time.Second); tm.screen() == was && time.Now().Before(end); {
+		tm.keys("\t") // again, when one was swallowed by what was typed before
+		for end := time.Now().Add(3 * time.Second); (tm.tab() == was || tm.tab() == "") && time.Now().Before(end); {
 			time.Sleep(20 * time.Millisecond)
 		}
 	}
 	tm.t.Fatalf("there is no way to the screen %s:\n%s", name, tm.screen())
+}
+
+var marked = regexp.MustCompile(`\[(Overview|Queue|Decisions|Producers|Health|Help)\W`)
+
+// tab is the screen that is marked among the tabs, "" while none is.
+func (tm *terminal) tab() string {
+	if m := marked.FindStringSubmatch(tm.screen()); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // filled asserts that the picture takes the whole screen: where we are in the
