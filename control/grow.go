@@ -41,7 +41,7 @@ func contention(p Policy, s *Signal, list []Blocker) []Blocker {
 	case s.Age < p.GrowWindow:
 		list = append(list, Blocker{Rule: ReasonGathering, Detail: "window " + span(s.Age) + " of " + span(p.GrowWindow), Until: s.At.Add(p.GrowWindow - s.Age)})
 	case !ok:
-		list = append(list, Blocker{Rule: ReasonUnknownSignal, Detail: strconv.Itoa(s.Grow.Batches) + " batches have samples, needs " + strconv.Itoa(minBatches)})
+		list = append(list, Blocker{Rule: ReasonUnknownSignal, Detail: strconv.Itoa(s.Grow.Batches) + " of " + strconv.Itoa(minBatches) + " batches have samples"})
 	}
 	if s.Age >= p.GrowWindow {
 		list = burst(p, s, list)

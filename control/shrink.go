@@ -13,7 +13,7 @@ func shrinkEvidence(p Policy, s *Signal, to int, list []Blocker) []Blocker {
 	}
 	switch high, ok := s.Calm.High.Get(); {
 	case !ok:
-		list = append(list, Blocker{Rule: ReasonUnknownSignal, Detail: strconv.Itoa(s.Calm.Batches) + " batches have samples, needs " + strconv.Itoa(minBatches)})
+		list = append(list, Blocker{Rule: ReasonUnknownSignal, Detail: strconv.Itoa(s.Calm.Batches) + " of " + strconv.Itoa(minBatches) + " batches have samples"})
 	case high >= p.ShrinkShare && s.Calm.Mean.Or(0) >= p.ShrinkShare:
 		list = append(list, Blocker{Rule: ReasonNotCalm, Detail: needs("share", s.Calm.Mean, "below ", p.ShrinkShare)})
 	case high >= p.ShrinkShare:
