@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"shardpilot/control"
 )
 
@@ -48,10 +50,10 @@ func TestAScrapeOfFiveThousandQueuesIsQuickAndNoLargerThanOfFewer(t *testing.T) 
 		}
 		h := m.Handler()
 		best := time.Hour
-		for i := 0; i < 20 && (i < 3 || best > limit); i++ { // the quickest: whatever else the machine does comes on top
-			began := time.Now()
+		for i := 0; i < 20 && (i < 3 || best > limit); i++ { // the quickest: what the collector of garbage does comes on top
+			began := cpu(t)
 			size[n] = scrape(t, h)
-			best = min(best, time.Since(began))
+			best = min(best, cpu(t)-began)
 		}
 		t.Logf("%d queues: %d bytes, %v", n, size[n], best)
 		if best > limit {
@@ -61,6 +63,17 @@ func TestAScrapeOfFiveThousandQueuesIsQuickAndNoLargerThanOfFewer(t *testing.T) 
 	if most := 200 * 45 * 200; size[5000] > most || size[5000] > size[250]*101/100 {
 		t.Errorf("%d bytes with 250 queues, %d with 5000, at most %d may be", size[250], size[5000], most)
 	}
+}
+
+// cpu is the processor time that this process has taken: what others do on the
+// machine is not in it.
+func cpu(t testing.TB) time.Duration {
+	t.Helper()
+	var used unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &used); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 func BenchmarkScrape(b *testing.B) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"shardpilot/control"
+	"shardpilot/probe/metrics/promtest"
 	"shardpilot/probe/notify"
 )
 
@@ -28,7 +29,7 @@ func exposed(t *testing.T) (x *Exposition, addr string, heard func() string) {
 	}
 	t.Cleanup(func() { _ = manager.Close() })
 	systemd := notify.New(func(v string) string { return map[string]string{"NOTIFY_SOCKET": name}[v] }, os.Getpid())
-	addr = freeAddr(t)
+	addr = promtest.FreeAddr(t)
 	if x, err = Expose(Addresses{Metrics: addr}, Options{Now: time.Now}, systemd); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func TestAddressesThatAreNeverServedAreGivenBack(t *testing.T) {
 	x.Close()
 	free(t, addr)
 
-	first := freeAddr(t)
+	first := promtest.FreeAddr(t)
 	if _, err := Expose(Addresses{Metrics: first, Health: "nonsense"}, Options{Now: time.Now}, notify.Notifier{}); err == nil {
 		t.Fatal("nonsense was listened on")
 	}

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,67 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"shardpilot/probe/metrics/promtest"
 )
 
-const (
-	dashboardFile = "../../docs/grafana/dashboard.json"
-	alertsFile    = "../../docs/grafana/alerts.yml"
-	alertsTest    = "testdata/alerts_test.yml"
-)
-
-// tool finds a program of Debian's prometheus package.
-func tool(t *testing.T, name string) string {
-	t.Helper()
-	path, err := exec.LookPath(name)
-	if err != nil {
-		t.Fatalf("this test needs %s, which is not on PATH; install Debian's package: apt-get install prometheus", name)
-	}
-	return path
-}
-
-type board struct {
-	Panels      []boardPanel
-	Annotations struct {
-		List []struct{ Name, Expr string }
-	}
-	Templating struct {
-		List []struct{ Name, Type, Definition string }
-	}
-}
-
-type boardPanel struct {
-	ID                       int
-	Type, Title, Description string
-	GridPos                  struct{ X, Y, W, H int }
-	Datasource               struct{ UID string }
-	FieldConfig              struct{ Defaults struct{ Unit string } }
-	Targets                  []struct {
-		RefID, Expr string
-		Instant     bool
-	}
-}
-
-func dashboard(t *testing.T) board {
-	t.Helper()
-	b, err := os.ReadFile(dashboardFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var d board
-	if err := json.Unmarshal(b, &d); err != nil {
-		t.Fatal(err)
-	}
-	return d
-}
-
-func alertRules(t *testing.T) string {
-	t.Helper()
-	b, err := os.ReadFile(alertsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
-}
+const alertsTest = "testdata/alerts_test.yml"
 
 var (
 	alertName = regexp.MustCompile(`(?m)^ +- alert: (\S+)$`)
@@ -127,7 +70,7 @@ func TestQueriesAreOfMetricsThatExist(t *testing.T) {
 			}
 		}
 	}
-	d := dashboard(t)
+	d := promtest.Dashboard(t)
 	for _, p := range d.Panels {
 		for _, q := range p.Targets {
 			check("panel "+p.Title, q.Expr)
@@ -143,7 +86,7 @@ func TestQueriesAreOfMetricsThatExist(t *testing.T) {
 			t.Errorf("variable %s: %q", v.Name, v.Definition)
 		}
 	}
-	rules := alertRules(t)
+	rules := promtest.Alerts(t)
 	names, queries := alertName.FindAllStringSubmatch(rules, -1), exprs(rules)
 	if len(names) == 0 || len(names) != len(queries) {
 		t.Fatalf("%d alerts and %d queries", len(names), len(queries))
@@ -159,7 +102,7 @@ func TestQueriesAreOfMetricsThatExist(t *testing.T) {
 }
 
 func TestThePanelsAreWhole(t *testing.T) {
-	d := dashboard(t)
+	d := promtest.Dashboard(t)
 	ids := map[int]bool{}
 	var taken [1000][24]string
 	for _, p := range d.Panels {
@@ -192,8 +135,8 @@ func TestThePanelsAreWhole(t *testing.T) {
 }
 
 func TestTheAlertRulesFireInTheirFaultAndClearAfterIt(t *testing.T) {
-	promtool := tool(t, "promtool")
-	for _, args := range [][]string{{"check", "rules", alertsFile}, {"test", "rules", alertsTest}} {
+	promtool := promtest.Tool(t, "promtool")
+	for _, args := range [][]string{{"check", "rules", promtest.File("alerts.yml")}, {"test", "rules", alertsTest}} {
 		if out, err := exec.Command(promtool, args...).CombinedOutput(); err != nil {
 			t.Errorf("promtool %s: %v\n%s", strings.Join(args, " "), err, out)
 		}
@@ -202,7 +145,7 @@ func TestTheAlertRulesFireInTheirFaultAndClearAfterIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range alertName.FindAllStringSubmatch(alertRules(t), -1) {
+	for _, m := range alertName.FindAllStringSubmatch(promtest.Alerts(t), -1) {
 		cases := regexp.MustCompile(`alertname: `+m[1]+`\n +exp_alerts:( \[\])?\n`).FindAllStringSubmatch(string(b), -1)
 		var story string // f fires, c is clear
 		for _, c := range cases {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"shardpilot/db/local/pgtest"
+	"shardpilot/probe/metrics/promtest"
 )
 
 // logged are the lines of a JSON log with a message.
@@ -49,7 +50,7 @@ func TestRunReadsItsPolicyAgainOnSIGHUP(t *testing.T) {
 	}
 
 	write("GrowShare = 0.3")
-	r := &replica{name: "run", addr: freeAddr(t)}
+	r := &replica{name: "run", addr: promtest.FreeAddr(t)}
 	r.background = launch(t, nil, "run", d.URL, "--json", "--log-format", "json", "--policy", file, "--metrics-listen", r.addr)
 	hangUp := func() {
 		t.Helper()

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 
 	"shardpilot/control"
 	"shardpilot/db/local/pgtest"
+	"shardpilot/probe/metrics/promtest"
 )
 
 // replica is a `shardpilot run` whose metrics are read.
@@ -25,19 +25,9 @@ type replica struct {
 
 func (s *scene) replica(name, url string, args ...string) *replica {
 	s.t.Helper()
-	r := &replica{name: name, addr: freeAddr(s.t)}
+	r := &replica{name: name, addr: promtest.FreeAddr(s.t)}
 	r.background = launch(s.t, nil, append([]string{"run", url, "--mode", "enforced", "--pace", "48", "--json", "--metrics-listen", r.addr}, args...)...)
 	return r
-}
-
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }() // only its port was wanted
-	return l.Addr().String()
 }
 
 // fetch is what an address answers, "" while it does not.

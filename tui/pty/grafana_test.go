@@ -1,0 +1,106 @@
+package pty
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"shardpilot/db/local/pgtest"
+	"shardpilot/db/rehearsal"
+	"shardpilot/probe/metrics/promtest"
+)
+
+// quick are numbers under which a queue is grown and judged within half a minute.
+const quick = `Batch = "1s"
+GrowWindow = "10s"
+FastWindow = "10s"
+WarmUp = "0s"
+Settle = "1s"
+VerifyWindow = "2s"
+Damp = "1s"
+GrowCooldown = "5s"
+`
+
+// watchedFleet is two replicas of `run` over a database at work: a queue that
+// is grown, one with a step pending, and one that is pinned and drains. The
+// second replica reads through a network that can be cut, as a role to which
+// much is hidden.
+func watchedFleet(t *testing.T) (s *scene, a, b *replica, network *muteProxy, policy func(string), calm func()) {
+	t.Helper()
+	s = newScene(t, pgtest.One(t))
+	at := func(queue string, count int) rehearsal.Producers {
+		return rehearsal.Producers{Queue: queue, Application: "checkout", Count: count, Hold: 20 * time.Millisecond, Report: true}
+	}
+	_, stop := s.load(rehearsal.Spec{Keep: true,
+		Queues:    []rehearsal.Queue{{Name: hot, Shards: 1}, {Name: "mail", Shards: 1}, {Name: "audit", Shards: 4}},
+		Producers: []rehearsal.Producers{at(hot, 8), at("mail", 6), {Queue: "audit", Count: 4, Rate: 200, On: 10 * time.Second, Off: time.Hour}},
+		Workers: []rehearsal.Workers{{Queues: []string{hot, "mail"}, Count: 1, PerJob: 10 * time.Millisecond},
+			{Queues: []string{"audit"}, Count: 1, PerJob: 20 * time.Millisecond}}})
+	s.allow(8, true)
+	optIn(t, s.d, "mail", 8)
+	file := filepath.Join(t.TempDir(), "policy.toml")
+	policy = func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if a != nil {
+			if err := a.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	policy(quick)
+	network, through := proxied(t, role(t, s.d, s.admin, "watcher", "GRANT pg_read_all_data TO ROLE"))
+	a = s.replica("A", s.d.URL, "--pace", "1", "--policy", file)
+	s.await("A leads", a.leads)
+	b = s.replica("B", through, "--pace", "1")
+	s.await("jobs in audit's upper lanes", func() bool {
+		return ask[int](t, s.admin, `SELECT count(*)::int FROM awa.ready_entries WHERE queue = 'audit' AND enqueue_shard > 0`) > 400
+	})
+	if r := run(t, "set", s.d.URL, "--queue", "audit", "--pin", "1", "--force", "--yes", "--why", "a test"); r.code != 0 {
+		t.Fatal(r.both())
+	}
+	return s, a, b, network, policy, func() { stop() }
+}
+
+// Real processes over a real load, scraped by a real Prometheus: every panel
+// has something to show, and alerts fire in faults that are made, not told.
+func TestTheDashboardAndTheAlertsShowARunningFleet(t *testing.T) {
+	t.Parallel()
+	_, a, b, network, policy, calm := watchedFleet(t)
+	p := promtest.Start(t, map[string][]string{"leading": {a.addr}, "following": {b.addr}})
+	p.EachPanelHasData(t)
+
+	until := func(what, alert, job string, fires bool) {
+		t.Helper()
+		began := time.Now()
+		p.Until(t, what, func() []string {
+			if now := p.Firing(t); slices.Contains(now[alert], job) != fires {
+				return []string{fmt.Sprintf("%s of %s: firing are %v", alert, job, now)}
+			}
+			return nil
+		})
+		t.Logf("%s: %.1f s", what, time.Since(began).Seconds())
+	}
+	until("mail is contended", "ShardpilotQueueContended", "leading", true)
+	network.cut()
+	policy("Nonsense = 1")
+	until("the policy is refused", "ShardpilotPolicyRefused", "leading", true)
+	until("B cannot read", "ShardpilotDatabaseDown", "following", true)
+	network.heal()
+	policy(quick)
+	calm()
+	until("the policy is good again", "ShardpilotPolicyRefused", "leading", false)
+	until("B reads again", "ShardpilotDatabaseDown", "following", false)
+	until("nobody stands in line", "ShardpilotQueueContended", "leading", false)
+	for alert, jobs := range p.Firing(t) {
+		if alert == "ShardpilotTwoLead" || alert == "ShardpilotAbsent" {
+			t.Errorf("%s fires for %v", alert, jobs)
+		}
+	}
+}
