@@ -70,6 +70,8 @@ func run(ctx context.Context, args []string) error {
 		return headless(ctx, cmd)
 	case "record":
 		return recording(ctx, cmd)
+	case "replay":
+		return cli.Replay(ctx, cmd, time.Now)
 	case "backtest":
 		return cli.Backtest(os.Stdout, cmd)
 	case "doctor":

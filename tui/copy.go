@@ -24,7 +24,7 @@ func (m *Model) copyMenu() {
 		}})
 	}
 	add("name "+label, name)
-	if r != nil && r.reading.Shards > 0 {
+	if r != nil && r.reading.Shards > 0 && m.tape == nil { // not from a count of the past
 		from, to := r.reading.Shards, wanted(*r)
 		add(fmt.Sprintf("SQL that would set the count to %d, by hand", to), handSQL(name, from, to))
 	}

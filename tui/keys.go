@@ -13,6 +13,7 @@ type Effect struct {
 	Copy   string           // raw text for the clipboard, "" for none
 	Do     *control.Command // what an operator confirmed, nil for nothing
 	Save   *Page            // the screen as text, to be kept; nil for nothing
+	tape   *move            // of the recording that is shown, nil for nothing
 }
 
 // Page is a picture of the screen without escape sequences.
@@ -50,6 +51,10 @@ func just(f func(*Model)) func(*Model) Effect {
 // and with the key that saves when there is where to.
 func (m *Model) bindings() []binding {
 	all := lookBindings()
+	if m.tape != nil {
+		at := slices.IndexFunc(all, func(b binding) bool { return b.group == timeGroup })
+		all = slices.Insert(slices.DeleteFunc(all, func(b binding) bool { return b.group == timeGroup }), at, tapeBindings()...)
+	}
 	look := slices.IndexFunc(all, func(b binding) bool { return b.group == lookGroup })
 	other := slices.IndexFunc(all, func(b binding) bool { return b.group == otherGroup })
 	var acts, saves []binding
@@ -69,7 +74,7 @@ func (m *Model) bindings() []binding {
 	return slices.Concat(all[:look], acts, all[look:other], saves, all[other:])
 }
 
-const lookGroup, otherGroup = "Looking", "Other"
+const lookGroup, timeGroup, otherGroup = "Looking", "Time", "Other"
 
 func lookBindings() []binding {
 	lists := []screen{screenOverview, screenDecisions, screenProducers, screenEntry}
@@ -100,14 +105,14 @@ func lookBindings() []binding {
 		{keys: []string{"S"}, help: "sort by the previous column", group: lookGroup, on: []screen{screenOverview}, do: sortBy(-1)},
 		{keys: []string{"]"}, show: "[ ]", short: "span", help: "charts over a longer time, up to 24 h", group: lookGroup, on: charts, do: just(func(m *Model) { m.span = min(m.span+1, len(spans)-1) })},
 		{keys: []string{"["}, help: "charts over a shorter time, down to 1 min", group: lookGroup, on: charts, do: just(func(m *Model) { m.span = max(m.span-1, 0) })},
-		{keys: []string{" "}, show: "space", short: "pause", help: "pause the picture; readings go on behind it", group: "Time", do: just((*Model).pause)},
-		{keys: []string{"h", "left"}, help: "a step back in time", group: "Time", on: charts, do: walk(-1)},
-		{keys: []string{"l", "right"}, help: "a step forth in time", group: "Time", on: charts, do: walk(1)},
-		{keys: []string{"H", "shift+left"}, help: "ten steps back", group: "Time", on: charts, do: walk(-10)},
-		{keys: []string{"L", "shift+right"}, help: "ten steps forth", group: "Time", on: charts, do: walk(10)},
-		{keys: []string{"end", "0"}, help: "return to the newest reading", group: "Time", do: just((*Model).goLive)},
-		{keys: []string{"+", "="}, help: "let the picture advance less often", group: "Time", do: just(func(m *Model) { m.opt.Interval = slower(m.opt.Interval); m.say("every " + m.opt.Interval.String()) })},
-		{keys: []string{"-", "_"}, help: "let the picture advance more often", group: "Time", do: just(func(m *Model) { m.opt.Interval = faster(m.opt.Interval); m.say("every " + m.opt.Interval.String()) })},
+		{keys: []string{" "}, show: "space", short: "pause", help: "pause the picture; readings go on behind it", group: timeGroup, do: just((*Model).pause)},
+		{keys: []string{"h", "left"}, help: "a step back in time", group: timeGroup, on: charts, do: walk(-1)},
+		{keys: []string{"l", "right"}, help: "a step forth in time", group: timeGroup, on: charts, do: walk(1)},
+		{keys: []string{"H", "shift+left"}, help: "ten steps back", group: timeGroup, on: charts, do: walk(-10)},
+		{keys: []string{"L", "shift+right"}, help: "ten steps forth", group: timeGroup, on: charts, do: walk(10)},
+		{keys: []string{"end", "0"}, help: "return to the newest reading", group: timeGroup, do: just((*Model).goLive)},
+		{keys: []string{"+", "="}, help: "let the picture advance less often", group: timeGroup, do: just(func(m *Model) { m.opt.Interval = slower(m.opt.Interval); m.say("every " + m.opt.Interval.String()) })},
+		{keys: []string{"-", "_"}, help: "let the picture advance more often", group: timeGroup, do: just(func(m *Model) { m.opt.Interval = faster(m.opt.Interval); m.say("every " + m.opt.Interval.String()) })},
 		{keys: []string{"y"}, short: "copy", help: "copy to the clipboard of your terminal: name, SQL or evidence", group: otherGroup, on: []screen{screenOverview, screenQueue, screenDecisions, screenProducers, screenEntry}, do: just((*Model).copyMenu)},
 		{keys: []string{"ctrl+l"}, help: "redraw the screen", group: otherGroup, do: func(*Model) Effect { return Effect{Redraw: true} }},
 		{keys: []string{"q", "ctrl+c"}, short: "quit", help: "quit, also ctrl+c", group: otherGroup, do: func(*Model) Effect { return Effect{Quit: true} }},

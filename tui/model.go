@@ -32,6 +32,8 @@ type Model struct {
 	g      *glyphs
 	theme  *theme
 	memory *memory
+	tape   *replay          // nil unless a recording is shown
+	wall   func() time.Time // our clock, also then
 
 	newest  *control.Event   // newest tick with a snapshot
 	failure *control.Failure // set while ticks fail
@@ -72,6 +74,8 @@ func New(o Options) *Model {
 	m := &Model{opt: o, g: pickGlyphs(o.Glyphs, o.Getenv), span: 1, top: 1}
 	m.theme = newTheme(pickProfile(o.Color, o.Getenv), o.Theme, o.LabelColor)
 	m.memory = newMemory(m.g)
+	m.wall = o.Now
+	m.withTape(o.Tape)
 	return m
 }
 

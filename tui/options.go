@@ -24,6 +24,8 @@ const (
 type Options struct {
 	Events <-chan control.Event // ticks of the runner; may be nil in tests
 	Now    func() time.Time     // our clock; required
+	// Tape is a recording to show instead of Events; nothing can be done then.
+	Tape Tape
 	// Do carries out what an operator confirmed, and returns when its outcome is
 	// known. Nil, or ReadOnly, takes the action keys away.
 	Do       func(context.Context, control.Command) (control.Result, error)

@@ -99,6 +99,8 @@ func pictureAt(base *picture, m *memory, at time.Time) *picture {
 // whenParts say that the picture is not live and how old it is.
 func (m *Model) whenParts() []part {
 	switch {
+	case m.tape != nil:
+		return m.replayParts()
 	case !m.paused:
 		return nil
 	case m.at.IsZero():

@@ -60,6 +60,15 @@ func Run(ctx context.Context, o Options) error {
 			p.Quit()
 		}
 	})
+	if o.Tape != nil {
+		pump.deck = newDeck(o.Tape, m.g)
+		wg.Go(func() {
+			if err := control.Guard("the replay", func() error { pump.deck.run(inner, p.Send); return nil }); err != nil {
+				cancel(err)
+				p.Quit()
+			}
+		})
+	}
 	// The context reaches bubbletea as a request to quit, by the pump: told
 	// directly, it closes its input under the goroutine that reads it.
 	_, err := p.Run()
@@ -119,6 +128,7 @@ type pump struct {
 	pages    chan Page
 	do       func(context.Context, control.Command) (control.Result, error)
 	save     func(string, []byte) error
+	deck     *deck // nil unless a recording is shown
 }
 
 func newPump(o Options) *pump {
@@ -214,6 +224,8 @@ func (p *program) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case eventMsg:
 		p.event(msg.Event)
+	case tapeMsg:
+		p.m.played(msg)
 	case tickMsg:
 		p.m.Advance()
 	case tea.WindowSizeMsg:
@@ -281,6 +293,12 @@ func (p *program) effect(e Effect) tea.Cmd {
 		case p.pump.pages <- *e.Save:
 		default:
 			p.m.Saved(e.Save.Name, errors.New("another page is on its way"))
+		}
+	}
+	if e.tape != nil {
+		select {
+		case p.pump.deck.moves <- *e.tape:
+		default: // a key that is held: those before it are still being done
 		}
 	}
 	if e.Do != nil {

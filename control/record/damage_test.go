@@ -125,15 +125,15 @@ func TestAHoleInARecordingIsStridden(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		p := r.Play()
-		if n := len(played(t, p)); n < 330 || n >= 400 || p.Bad() == 0 {
+		if n := len(played(t, p)); n < 330 || n >= 400 || name == "overwritten" && p.Bad() == 0 {
 			t.Errorf("%s: %d events of 400, %d bad stretches", name, n, p.Bad())
 		}
 		from, to := r.Span()
 		if to.Sub(from) != 399*time.Second {
 			t.Errorf("%s: it spans %v", name, to.Sub(from))
 		}
-		if _, ev, err := r.Seek(to.Add(-10*time.Second), func(*control.Reading) {}); err != nil || !ev.At.Equal(to.Add(-10*time.Second)) {
-			t.Errorf("%s: seeking led to %v, %v", name, ev.At, err)
+		if p, _, err := r.Seek(to.Add(-10*time.Second), func(*control.Reading) {}); err != nil || !p.At().Equal(to.Add(-10*time.Second)) {
+			t.Errorf("%s: seeking failed: %v", name, err)
 		}
 	}
 }

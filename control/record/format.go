@@ -173,13 +173,14 @@ const (
 	rowHighest
 	rowDrained // from which lane on all are empty, null when not known
 	rowAt      // nanoseconds after the snapshot's
-	rowLanes   // how many follow, then laneFields numbers each, then the holder's
+	rowLanes   // how many follow, then laneFields numbers each; then the holders, and the drain
 	rowFixed
 )
 
 const (
 	laneFields   = 7  // priority, shard, waiters, busy, depth, lag, rate
 	holderFields = 12 // see encoder.holder
+	drainFields  = 7  // see encoder.drain
 )
 
 var bottlenecks = [...]control.Bottleneck{"", control.BottleneckNone, control.BottleneckLane, control.BottleneckNotify,

@@ -138,10 +138,10 @@ func (h *hasher) snapshot(s *control.Snapshot) {
 	for i := range s.Readings {
 		r := &s.Readings[i]
 		r.Queue = h.queue(r.Queue)
-		if r.Holder != nil {
-			o := *r.Holder
-			o.Application, o.User, o.Client = h.name("app", o.Application), h.name("user", o.User), h.name("addr", o.Client)
-			r.Holder = &o
+		r.Holder = h.holder(r.Holder)
+		r.Lanes = slices.Clone(r.Lanes)
+		for j := range r.Lanes {
+			r.Lanes[j].Holder = h.holder(r.Lanes[j].Holder)
 		}
 		r.ProducerList = slices.Clone(r.ProducerList)
 		for j := range r.ProducerList {
@@ -162,6 +162,15 @@ func (h *hasher) snapshot(s *control.Snapshot) {
 	for i := range s.Problems {
 		s.Problems[i].Detail, s.Problems[i].Hint = text(s.Problems[i].Detail), text(s.Problems[i].Hint)
 	}
+}
+
+func (h *hasher) holder(o *control.Holder) *control.Holder {
+	if o == nil {
+		return nil
+	}
+	out := *o
+	out.Application, out.User, out.Client = h.name("app", o.Application), h.name("user", o.User), h.name("addr", o.Client)
+	return &out
 }
 
 func (h *hasher) decision(d *control.Decision) {

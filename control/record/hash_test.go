@@ -52,6 +52,7 @@ func TestHashedRecordingsHoldNoNames(t *testing.T) {
 		reflect.TypeFor[control.Reason](): string(control.ReasonPinned), reflect.TypeFor[control.Outcome](): string(control.OutcomeRefused),
 		reflect.TypeFor[control.Verdict](): string(control.VerdictKept), reflect.TypeFor[control.Verb](): string(control.VerbPin),
 		reflect.TypeFor[control.LogKind](): string(control.LogChange), reflect.TypeFor[control.Bottleneck](): string(control.BottleneckLane),
+		reflect.TypeFor[control.DrainState]():   string(control.DrainFalling),
 		reflect.TypeFor[control.AppliedState](): string(control.AppliedOn), reflect.TypeFor[control.AwaState](): string(control.AwaActive),
 	}, &told)
 	ev.At = epoch
@@ -60,6 +61,7 @@ func TestHashedRecordingsHoldNoNames(t *testing.T) {
 	ev.Err = nil
 	// Figures and PostgreSQL's own words, which name nobody.
 	kept := []string{"Event.Snapshot.Database.Version", "Event.Snapshot.Readings[].Holder.State", "Event.Snapshot.Readings[].Holder.WaitEvent",
+		"Event.Snapshot.Readings[].Lanes[].Holder.State", "Event.Snapshot.Readings[].Lanes[].Holder.WaitEvent",
 		"Event.Snapshot.Readings[].ProducerList[].How", "Event.Snapshot.Readings[].ProducerList[].Detail", "Event.Snapshot.Instances[].Version",
 		"Event.Snapshot.Problems[].Part", "Event.Verifications[].Detail"}
 

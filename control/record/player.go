@@ -93,11 +93,13 @@ const fine = 5 * time.Minute
 const pastReach = 24 * time.Hour
 
 // Seek gives the event of a moment, the newest that is not after it, with the
-// newest entries of the log up to there, and a player that goes on from it.
+// newest entries of the log up to there, and a player that goes on from it. When
+// that event is a failure, the newest before it that has a snapshot comes first.
+//
 // Before that it gives what queues' numbers were: a mean a minute at first, then
 // every tick of the last minutes. The readings it gives are valid during the
 // call.
-func (r *Recording) Seek(at time.Time, see func(*control.Reading)) (*Player, control.Event, error) {
+func (r *Recording) Seek(at time.Time, see func(*control.Reading)) (*Player, []control.Event, error) {
 	t := at.UnixNano()
 	points := r.index.points
 	last := max(before(points, t+1)-1, 0)
@@ -105,16 +107,15 @@ func (r *Recording) Seek(at time.Time, see func(*control.Reading)) (*Player, con
 	r.past(points[before(points[:start+1], t-int64(pastReach)):start+1], see)
 
 	p := r.from(points[start])
-	p.dec.whole = points[last].t
-	p.dec.light = start < last
-	var ev *control.Event
+	p.dec.whole, p.dec.light = points[last].t, start < last
+	var ev, shown, told *control.Event // the newest, the newest with a snapshot, and that when it was told
 	var entries []control.LogEntry
 	for {
 		err := p.fetch()
 		switch {
 		case errors.Is(err, io.EOF) && ev != nil:
 		case err != nil:
-			return nil, control.Event{}, err
+			return nil, nil, err
 		case p.read > t && ev != nil:
 			p.ahead = p.dec.take()
 		case p.read < points[last].t: // whatever else it says is told again at the next point
@@ -123,17 +124,30 @@ func (r *Recording) Seek(at time.Time, see func(*control.Reading)) (*Player, con
 			p.dec.tell(see)
 			continue
 		default:
-			if ev != nil && ev.Snapshot != nil {
-				for i := range ev.Snapshot.Readings {
-					see(&ev.Snapshot.Readings[i])
-				}
+			if shown != told {
+				tell(shown, see)
+				told = shown
 			}
 			ev, p.t = p.dec.take(), p.read
 			entries = append(entries, ev.Entries...)
+			if ev.Entries = nil; ev.Snapshot != nil {
+				shown = ev
+			}
 			continue
 		}
-		ev.Entries = r.log(points[start].t, entries)
-		return p, *ev, nil
+		out := []control.Event{*ev}
+		if shown != nil && shown != ev {
+			out = []control.Event{*shown, *ev}
+		}
+		out[0].Entries = r.log(points[start].t, entries)
+		return p, out, nil
+	}
+}
+
+// tell gives the readings of an event that is not the newest.
+func tell(ev *control.Event, see func(*control.Reading)) {
+	for i := range ev.Snapshot.Readings {
+		see(&ev.Snapshot.Readings[i])
 	}
 }
 

@@ -3,9 +3,12 @@ package record
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -125,10 +128,10 @@ func TestSeekingGivesTheTicksBeforeAMoment(t *testing.T) {
 	t.Parallel()
 	path, all := recorded(t, options(), newStage(3, 2), 1500)
 	r := opened(t, path)
-	for _, n := range []int{0, 1, 59, 60, 61, 300, 777, 1498, 1499} {
+	for _, n := range []int{0, 1, 59, 60, 61, 300, 456, 777, 1498, 1499} {
 		var means, ticks int
 		var newest time.Time
-		p, last, err := r.Seek(all[n].At, func(r *control.Reading) {
+		p, events, err := r.Seek(all[n].At, func(r *control.Reading) {
 			if r.At.Before(newest) {
 				t.Errorf("tick %d: %v came after %v", n, r.At, newest)
 			}
@@ -144,7 +147,10 @@ func TestSeekingGivesTheTicksBeforeAMoment(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := all[n]
+		last, want := events[len(events)-1], all[n]
+		if want.Snapshot == nil && n > 0 {
+			same(t, n-1, strip(events[0]), strip(all[n-1]))
+		}
 		last.Entries, want.Entries = nil, nil
 		same(t, n, last, want)
 		if !p.At().Equal(want.At) {
@@ -163,10 +169,12 @@ func TestSeekingGivesTheTicksBeforeAMoment(t *testing.T) {
 			t.Errorf("after the last tick: %v", err)
 		}
 	}
-	if _, ev, err := r.Seek(epoch.Add(-time.Hour), func(*control.Reading) { t.Error("something was before the start") }); err != nil || !ev.At.Equal(all[0].At) {
-		t.Errorf("seeking before the start led to %v, %v", ev.At, err)
+	if p, _, err := r.Seek(epoch.Add(-time.Hour), func(*control.Reading) { t.Error("something was before the start") }); err != nil || !p.At().Equal(all[0].At) {
+		t.Errorf("seeking before the start failed: %v", err)
 	}
 }
+
+func strip(ev control.Event) control.Event { ev.Entries = nil; return ev }
 
 // The means that charts of hours are drawn from are those of the ticks.
 func TestThePastIsTheMeanOfItsMinute(t *testing.T) {
@@ -210,8 +218,8 @@ func TestSeekingBringsTheLog(t *testing.T) {
 			want = append(want, e.ID)
 		}
 	}
-	_, ev, err := r.Seek(all[1000].At, func(*control.Reading) {})
-	for _, e := range ev.Entries {
+	_, events, err := r.Seek(all[1000].At, func(*control.Reading) {})
+	for _, e := range events[0].Entries {
 		got = append(got, e.ID)
 	}
 	if err != nil || !reflect.DeepEqual(got, want) {
@@ -240,5 +248,82 @@ func TestTheLogFromBeforeARecordingIsInIt(t *testing.T) {
 	}
 	if b := opened(t, path).Before(); len(b) != 5 {
 		t.Errorf("%d entries from before, want 5", len(b))
+	}
+}
+
+// Every field of what is seen and decided comes back, those too that are added
+// later; the ones that need not are named here.
+func TestEveryFieldIsRecorded(t *testing.T) {
+	t.Parallel()
+	needless := []string{
+		"Decision.Undo", // of dialogs, which a recording has none of
+	}
+	n := 0
+	var want control.Event
+	fillNumbers(reflect.ValueOf(&want).Elem(), "", needless, &n)
+	at := epoch
+	want.At, want.Err, want.Entries = at, nil, nil // of these others tell
+	s := want.Snapshot
+	s.At, want.World.Now = at, at
+	r := &s.Readings[0]
+	r.At, r.HighestShard, r.ProducerList[0].Queue = at, len(r.Drained), r.Queue
+	r.Lanes[0].Holder.Priority, r.Lanes[0].Holder.Shard = r.Lanes[0].Priority, r.Lanes[0].Shard
+	d := &want.Decisions[0]
+	d.At, d.Queue, d.Policy.Queue = at, r.Queue, r.Queue
+	e, dec := newEncoder(), newDecoder()
+	for line := range bytes.Lines(e.event(e.point(nil, &point{T: 1}), &want, 5)) {
+		if _, _, err := dec.line(bytes.TrimSuffix(line, []byte{'\n'})); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+	}
+	got := *dec.take()
+	got.World, want.World = control.World{}, control.World{}
+	same(t, 0, got, want)
+	if a, b := got.Decisions[0], want.Decisions[0]; !reflect.DeepEqual(a, b) {
+		t.Errorf("decision\n got %+v\nwant %+v", a, b)
+	}
+}
+
+// fillNumbers puts something else into every field.
+func fillNumbers(v reflect.Value, path string, needless []string, n *int) {
+	*n++
+	if i := slices.IndexFunc(needless, func(s string) bool { return strings.HasSuffix(path, s) }); i >= 0 {
+		return
+	}
+	switch v.Type() {
+	case reflect.TypeFor[control.Value]():
+		v.Set(reflect.ValueOf(control.Some(float64(*n) + 0.5)))
+		return
+	case reflect.TypeFor[time.Time]():
+		v.Set(reflect.ValueOf(epoch.Add(time.Duration(*n) * time.Second)))
+		return
+	case reflect.TypeFor[control.Bottleneck]():
+		v.SetString(string(control.BottleneckLane))
+		return
+	case reflect.TypeFor[[]bool]():
+		v.Set(reflect.ValueOf([]bool{false, true}))
+		return
+	}
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(fmt.Sprintf("s%d", *n))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(int64(*n))
+	case reflect.Float64:
+		v.SetFloat(float64(*n) + 0.25)
+	case reflect.Bool:
+		v.SetBool(true)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fillNumbers(v.Elem(), path, needless, n)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fillNumbers(v.Index(0), path, needless, n)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() {
+				fillNumbers(v.Field(i), v.Type().Name()+"."+f.Name, needless, n)
+			}
+		}
 	}
 }

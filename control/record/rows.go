@@ -42,10 +42,45 @@ func (e *encoder) reading(b []byte, r *control.Reading, number int, head *contro
 		b = appendRound(b, l.LagS)
 		b = appendRound(b, l.Rate)
 	}
-	if r.Holder != nil {
-		b = e.holder(b, r.Holder)
+	return closeArray(e.drain(e.holders(b, r), r.Drain))
+}
+
+// holders appends how many there are, each, and which of them the waits are
+// behind, -1 for none.
+func (e *encoder) holders(b []byte, r *control.Reading) []byte {
+	var list [2*control.MaxShards + 1]*control.Holder
+	n, culprit := 0, -1
+	for i := range r.Lanes {
+		if h := r.Lanes[i].Holder; h != nil && n < len(list)-1 {
+			if r.Holder != nil && *h == *r.Holder {
+				culprit = n
+			}
+			list[n] = h
+			n++
+		}
 	}
-	return closeArray(b)
+	if r.Holder != nil && culprit < 0 {
+		list[n], culprit = r.Holder, n
+		n++
+	}
+	b = appendInt(b, int64(n))
+	for _, h := range list[:n] {
+		b = e.holder(b, h)
+	}
+	return appendInt(b, int64(culprit))
+}
+
+func (e *encoder) drain(b []byte, d *control.Drain) []byte {
+	if d == nil {
+		return b
+	}
+	b = appendInt(b, int64(d.From))
+	b = appendInt(b, int64(e.number(string(d.State))))
+	b = appendInt(b, int64(d.Lanes))
+	for _, v := range [...]control.Value{d.Jobs, d.Rate, control.Some(d.WindowS), d.LeftS} {
+		b = appendRound(b, v)
+	}
+	return b
 }
 
 // appendChart appends the fields of a row that charts are drawn from.

@@ -65,6 +65,10 @@ func (s *stage) reading(i int) control.Reading {
 	if s.rng.IntN(3) > 0 {
 		r.Holder = &control.Holder{PID: 4000 + s.rng.IntN(50), Application: "checkout", User: "app", Client: "10.0.4.17", State: "active",
 			WaitEvent: "LWLock:WALWrite", XactAgeS: s.shown(2), Waiters: 5, Class: control.BottleneckLane, Priority: 2, Shard: 1, Hidden: s.rng.IntN(4) == 0}
+		own, other := *r.Holder, *r.Holder
+		other.PID, other.Shard = 17, 0
+		r.Lanes[1].Holder, r.Lanes[0].Holder = &own, &other
+		r.Drain = &control.Drain{From: 2, State: control.DrainFalling, Lanes: 1, Jobs: control.Some(4), Rate: s.shown(9), WindowS: 30, LeftS: s.shown(60)}
 	}
 	for k := range 4 {
 		r.ProducerList = append(r.ProducerList, control.Producer{ID: fmt.Sprintf("10.0.4.%d checkout", k), Queue: r.Queue, Sessions: 4,

@@ -79,11 +79,43 @@ func (d *decoder) row(row []control.Value) bool {
 		r.Lanes[i] = control.LaneReading{Priority: whole(rest[0]), Shard: whole(rest[1]), Waiters: rest[2], Busy: rest[3], Depth: rest[4], LagS: rest[5], Rate: rest[6]}
 		rest = rest[laneFields:]
 	}
-	if len(rest) >= holderFields {
-		r.Holder = &control.Holder{PID: whole(rest[0]), Application: d.name(whole(rest[1])), User: d.name(whole(rest[2])), Client: d.name(whole(rest[3])),
-			State: d.name(whole(rest[4])), WaitEvent: d.name(whole(rest[5])), XactAgeS: rest[6], Waiters: whole(rest[7]), Class: bottleneckOf(rest[8]),
-			Priority: whole(rest[9]), Shard: whole(rest[10]), Hidden: whole(rest[11]) == 1}
+	if !d.rest(&r, rest) {
+		return false
 	}
 	q.reading, q.there = r, true
+	return true
+}
+
+// rest reads the holders of a row and what drains.
+func (d *decoder) rest(r *control.Reading, rest []control.Value) bool {
+	if len(rest) == 0 {
+		return false
+	}
+	n := whole(rest[0])
+	if rest = rest[1:]; n < 0 || n > (len(rest)-1)/holderFields {
+		return false
+	}
+	all := make([]control.Holder, n)
+	for i := range all {
+		all[i] = control.Holder{PID: whole(rest[0]), Application: d.name(whole(rest[1])), User: d.name(whole(rest[2])), Client: d.name(whole(rest[3])),
+			State: d.name(whole(rest[4])), WaitEvent: d.name(whole(rest[5])), XactAgeS: rest[6], Waiters: whole(rest[7]), Class: bottleneckOf(rest[8]),
+			Priority: whole(rest[9]), Shard: whole(rest[10]), Hidden: whole(rest[11]) == 1}
+		rest = rest[holderFields:]
+	}
+	culprit := whole(rest[0])
+	for i := range all {
+		if i == culprit {
+			r.Holder = &all[i]
+		}
+		for k := range r.Lanes {
+			if l := &r.Lanes[k]; l.Priority == all[i].Priority && l.Shard == all[i].Shard {
+				l.Holder = &all[i]
+			}
+		}
+	}
+	if rest = rest[1:]; len(rest) >= drainFields {
+		r.Drain = &control.Drain{From: whole(rest[0]), State: control.DrainState(d.name(whole(rest[1]))), Lanes: whole(rest[2]), Jobs: rest[3], Rate: rest[4],
+			WindowS: rest[5].Or(0), LeftS: rest[6]}
+	}
 	return true
 }

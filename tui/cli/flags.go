@@ -25,8 +25,14 @@ func placeFlags(f *pflag.FlagSet, c *Command) {
 }
 
 func screenFlags(f *pflag.FlagSet, c *Command) {
-	f.StringVar(&c.Screen.LabelColor, "label-color", "", "colour of the label: a name such as red, or #rrggbb")
+	lookFlags(f, c)
 	f.BoolVar(&c.Screen.ReadOnly, "read-only", false, "take the action keys away, and lead nobody")
+	logFileFlags(f, c)
+}
+
+// lookFlags say how a screen looks.
+func lookFlags(f *pflag.FlagSet, c *Command) {
+	f.StringVar(&c.Screen.LabelColor, "label-color", "", "colour of the label: a name such as red, or #rrggbb")
 	f.DurationVar(&c.Screen.Interval, "interval", time.Second, "time between pictures, 0.25s to 10s")
 	f.StringVar(&c.Screen.Glyphs, "glyphs", "auto", "auto, braille, block or ascii")
 	f.StringVar(&c.Screen.Color, "color", "auto", "auto, truecolor, 256, 16 or none")
@@ -36,7 +42,6 @@ func screenFlags(f *pflag.FlagSet, c *Command) {
 	f.Float64Var(&c.Screen.Thresholds.Share, "threshold-share", 0.25, "wait share from which a queue is marked as contended, above 0 to 1")
 	f.Float64Var(&c.Screen.Thresholds.Heavy, "threshold-heavy", 0.6, "wait share from which it is marked as bad, above 0 to 1")
 	f.Float64Var(&c.Screen.Thresholds.Waiters, "threshold-waiters", 1, "sessions waiting below which a share means little")
-	logFileFlags(f, c)
 }
 
 func logFileFlags(f *pflag.FlagSet, c *Command) {

@@ -52,6 +52,8 @@ func commands() []command {
 			[]group{grantFlags, connFlags, placeFlags, jsonFlag}, "shardpilot grants service=prod --role watcher --level watch"},
 		{"record", "FILE [postgres-url]", "watch, and keep what is seen and decided in a file",
 			[]group{recordingFlags, durationFlag, connFlags, placeFlags, logFileFlags, jsonFlag}, "shardpilot record incident.rec service=prod"},
+		{"replay", "FILE", "the dashboard on a recording, or its lines without a terminal",
+			[]group{placeFlags, lookFlags, jsonFlag}, "shardpilot replay incident.rec"},
 		{"backtest", "FILE", "what other thresholds would have decided about a recording",
 			[]group{backtestFlags, jsonFlag}, "shardpilot backtest incident.rec --set GrowShare=0.3"},
 		{"experiment", "[postgres-url]", "the gate: is the controller as good as the best fixed count?",
