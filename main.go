@@ -409,7 +409,7 @@ func screen(cmd cli.Command) sink {
 		who, host := whoWeAre()
 		o := cmd.Screen.Options()
 		o.Events, o.Do, o.Actor, o.Host, o.Now = events, s.runner.Do, who, host, time.Now
-		o.Input, o.Output = os.Stdin, os.Stdout
+		o.Input, o.Output, o.Recorder = os.Stdin, os.Stdout, cli.ByKey(s.recorder, time.Now)
 		return tui.Run(ctx, o)
 	}
 }

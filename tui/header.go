@@ -123,7 +123,7 @@ func (m *Model) ageLine() line {
 
 // whoLine says what this process may do and who decides.
 func (m *Model) whoLine(w int) line {
-	parts := m.whenParts()
+	parts := append(m.whenParts(), m.recParts()...)
 	switch m.live.ProcessMode {
 	case control.ModeEnforced:
 		parts = append(parts, part{badge(roleEnforce, "ENFORCED"), 0})

@@ -14,6 +14,7 @@ type Effect struct {
 	Do     *control.Command // what an operator confirmed, nil for nothing
 	Save   *Page            // the screen as text, to be kept; nil for nothing
 	tape   *move            // of the recording that is shown, nil for nothing
+	record bool             // begin or end a recording
 }
 
 // Page is a picture of the screen without escape sequences.
@@ -70,6 +71,9 @@ func (m *Model) bindings() []binding {
 	}
 	if m.opt.Save != nil {
 		saves = []binding{{keys: []string{"ctrl+s"}, help: "save the screen as text into a file", group: otherGroup, do: (*Model).savePage}}
+	}
+	if m.opt.Recorder != nil {
+		saves = append(saves, binding{keys: []string{"R"}, help: "begin or end a recording, for shardpilot replay", group: otherGroup, do: func(*Model) Effect { return Effect{record: true} }})
 	}
 	return slices.Concat(all[:look], acts, all[look:other], saves, all[other:])
 }

@@ -33,6 +33,8 @@ type Model struct {
 	theme  *theme
 	memory *memory
 	tape   *replay          // nil unless a recording is shown
+	rec    bool             // a recording is being made
+	recErr error            // why one ended by itself
 	wall   func() time.Time // our clock, also then
 
 	newest  *control.Event   // newest tick with a snapshot
@@ -100,6 +102,7 @@ func (m *Model) Ingest(ev control.Event) {
 
 // Advance shows the newest tick and draws. Paused, only ages move.
 func (m *Model) Advance() {
+	m.watchRecorder()
 	if m.newest != nil && (m.picture == nil || !m.paused && m.picture.event.Snapshot != m.newest.Snapshot) {
 		m.picture = newPicture(*m.newest, m.memory)
 		m.arrange()

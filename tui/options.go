@@ -54,11 +54,24 @@ type Options struct {
 	// Save keeps a picture of the screen as text under a name that has no
 	// directory; it is called off the screen's own goroutine, one call at a
 	// time. Nil takes the key away.
-	Save    func(name string, data []byte) error
-	Input   io.Reader           // keys; Run only
-	Output  io.Writer           // the terminal; Run only
-	LogFile string              // where the log goes, shown on the health page; raw
-	Getenv  func(string) string // nil means os.Getenv
+	Save func(name string, data []byte) error
+	// Recorder can keep what is seen in a file. Nil takes the key away.
+	Recorder Recorder
+	Input    io.Reader           // keys; Run only
+	Output   io.Writer           // the terminal; Run only
+	LogFile  string              // where the log goes, shown on the health page; raw
+	Getenv   func(string) string // nil means os.Getenv
+}
+
+// Recorder keeps what is seen in a file, from a key press to the next.
+type Recorder interface {
+	// Toggle begins a recording in a file of its own, or ends the one that is
+	// made, and says so in a sentence. It is called off the screen's own
+	// goroutine, one call at a time.
+	Toggle() (string, error)
+	// Recording says whether one is being made, and why the last ended by itself,
+	// nil when it did not. It answers at once.
+	Recording() (on bool, failed error)
 }
 
 // Thresholds are what is drawn as trouble.

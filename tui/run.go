@@ -99,9 +99,13 @@ func verdict(ctx, inner context.Context, err error) error {
 }
 
 type (
-	eventMsg struct{ control.Event }
-	tickMsg  struct{}
-	caughtUp struct{} // the terminal has taken everything
+	eventMsg   struct{ control.Event }
+	tickMsg    struct{}
+	caughtUp   struct{} // the terminal has taken everything
+	toggledMsg struct {
+		words string
+		err   error
+	}
 	savedMsg struct {
 		name string
 		err  error
@@ -129,11 +133,14 @@ type pump struct {
 	do       func(context.Context, control.Command) (control.Result, error)
 	save     func(string, []byte) error
 	deck     *deck // nil unless a recording is shown
+	toggles  chan struct{}
+	recorder Recorder
 }
 
 func newPump(o Options) *pump {
 	return &pump{events: o.Events, interval: make(chan time.Duration, 1), copies: make(chan string, 1),
-		commands: make(chan control.Command, 1), pages: make(chan Page, 1), do: o.Do, save: o.Save}
+		commands: make(chan control.Command, 1), pages: make(chan Page, 1), do: o.Do, save: o.Save,
+		toggles: make(chan struct{}, 1), recorder: o.Recorder}
 }
 
 func (p *pump) run(ctx context.Context, send func(tea.Msg), every time.Duration, out io.Writer, caught <-chan struct{}) {
@@ -174,6 +181,12 @@ func (p *pump) run(ctx context.Context, send func(tea.Msg), every time.Duration,
 		case page := <-p.pages:
 			wg.Go(func() {
 				send(savedMsg{page.Name, control.Guard("saving the screen", func() error { return p.save(page.Name, page.Data) })})
+			})
+		case <-p.toggles:
+			wg.Go(func() {
+				var words string
+				err := control.Guard("the recording", func() (err error) { words, err = p.recorder.Toggle(); return err })
+				send(toggledMsg{words, err})
 			})
 		case c := <-p.commands:
 			wg.Go(func() {
@@ -224,6 +237,8 @@ func (p *program) update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case eventMsg:
 		p.event(msg.Event)
+	case toggledMsg:
+		p.m.Toggled(msg.words, msg.err)
 	case tapeMsg:
 		p.m.played(msg)
 	case tickMsg:
@@ -293,6 +308,12 @@ func (p *program) effect(e Effect) tea.Cmd {
 		case p.pump.pages <- *e.Save:
 		default:
 			p.m.Saved(e.Save.Name, errors.New("another page is on its way"))
+		}
+	}
+	if e.record {
+		select {
+		case p.pump.toggles <- struct{}{}:
+		default: // a key that is held
 		}
 	}
 	if e.tape != nil {

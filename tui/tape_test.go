@@ -166,7 +166,9 @@ func TestAJumpShowsWhatPlayingWould(t *testing.T) {
 			jumped.m.Key(k)
 			played.m.Key(k)
 		}
-		strip := func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "playing ×1", ""), "paused", "") }
+		strip := func(s string) string {
+			return strings.ReplaceAll(strings.ReplaceAll(s, "playing ×1", ""), "paused", "")
+		}
 		a, b := strings.Fields(strip(jumped.m.View())), strings.Fields(strip(played.m.View()))
 		if !slices.Equal(a, b) {
 			t.Errorf("after %v\n%s\nplayed\n%s", keys, jumped.m.View(), played.m.View())

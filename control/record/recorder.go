@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"shardpilot/control"
@@ -32,6 +33,8 @@ type Recorder struct {
 	w      *writer            // nil when it does not record
 	hash   *hasher            // nil without Options.Hash
 	status Status
+
+	shown atomic.Pointer[Status] // a copy, for whoever must not wait for a disk
 }
 
 // Status is how a recording stands.
@@ -80,6 +83,7 @@ func (r *Recorder) Start(path string) error {
 		return err
 	}
 	r.w, r.status = w, Status{On: true, File: path, Since: now}
+	r.show()
 	return nil
 }
 
@@ -92,14 +96,22 @@ func (r *Recorder) Stop() error {
 	}
 	err := r.w.close()
 	r.w, r.status.On, r.status.Err = nil, false, err
+	r.show()
 	return err
 }
 
-// Status is how the recording stands, or the last one stood at its end.
+func (r *Recorder) show() {
+	s := r.status
+	r.shown.Store(&s)
+}
+
+// Status is how the recording stands, or the last one stood at its end. It does
+// not wait for what is being written.
 func (r *Recorder) Status() Status {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.status
+	if s := r.shown.Load(); s != nil {
+		return *s
+	}
+	return Status{}
 }
 
 // Run takes events until ctx is done or they end, then ends the recording. An
@@ -144,6 +156,7 @@ func (r *Recorder) Take(ev control.Event) error {
 	if err := r.w.event(&ev); err != nil {
 		_ = r.w.out.Close() // the error that counts came before
 		r.w, r.status.On, r.status.Err = nil, false, err
+		r.show()
 		return err
 	}
 	s := &r.status
@@ -153,6 +166,7 @@ func (r *Recorder) Take(ev control.Event) error {
 		r.w.dropped = dropped
 	}
 	s.Missed = dropped - r.w.dropped
+	r.show()
 	return nil
 }
 
