@@ -32,7 +32,7 @@ export PATH := $(PATH):/usr/sbin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo dist experiment experiment-results test test-awa lint bench postgres awa-venv clean
+.PHONY: help build demo dist experiment experiment-results test test-awa lint bench screenshots postgres awa-venv clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ lint: $(LINTER) ## golangci-lint, gofmt, go vet, go mod tidy
 	if [ -n "$$unformatted" ]; then printf 'not gofmt-ed:\n%s\n' "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
+
+screenshots: postgres ## draw the pictures and the tour of docs/screens, from the real program
+	$(GO) test -count=1 -timeout 20m -run '^TestMakePictures$$' ./tui/pty -args -pictures '$(CURDIR)/docs/screens'
 
 bench: postgres ## the benchmarks, one package at a time (ARGS='-benchtime 5s')
 	$(GO) test -p 1 -run '^$$' -bench . -benchmem $(ARGS) ./...

@@ -149,7 +149,7 @@ func (m *Model) pendingCard(d *control.Decision, w int) []line {
 		add(*new(line).add(roleDim, "  worst lane ").add(roleText, percent(e.TopLaneShare)).add(roleDim, " of the waits"))
 	}
 	if m.screen == screenOverview { // there what holds the queue up has more need of the room
-		add(text(roleDim, "  enter tells what it costs, and so does the question"))
+		add(text(roleDim, "  enter tells what it costs"))
 		return lines
 	}
 	for _, s := range control.Price(from, to) {
