@@ -558,7 +558,7 @@ func (s *station) reread(ctx context.Context) (changes []string, err error) {
 // pushes is where metrics are sent to, by processes that stay: a command that
 // comes and goes has nothing to tell.
 func pushes(cmd cli.Command, log *slog.Logger) *metrics.OTLP {
-	if cmd.Run.Mode == "" {
+	if cmd.Run.Mode == "" || cmd.Name == "experiment" {
 		return nil
 	}
 	who, host := whoWeAre()

@@ -75,7 +75,7 @@ func (b Book) again(v Verdict) (Plan, bool) {
 	p.Seeds = []uint64{slices.Max(append([]uint64{0}, b.Plan.Seeds...)) + 1}
 	p.Shapes, p.Counts = nil, map[string][]int{}
 	for _, l := range v.Lines {
-		if l.Standing != Failed || slices.Contains(p.Shapes, l.Shape) || b.completed(l.Shape) {
+		if l.Standing != Failed && l.Standing != Missing || slices.Contains(p.Shapes, l.Shape) || b.completed(l.Shape) {
 			continue
 		}
 		more := p

@@ -30,7 +30,7 @@ func FullPlan() Plan {
 		Shapes: names(), Static: []int{1, 2, 4, 8}, Seeds: []uint64{1}, Seconds: 60, Pace: fullPace, Margins: FullMargins(),
 		Paces: map[string]float64{"bursty": burstPace},
 		Lengths: map[string]Length{
-			"steady": {Static: 25, Own: 75}, "bursty": {Static: 15, Own: 300}, "skewed": {Static: 15, Own: 30},
+			"steady": {Static: 25, Own: 75}, "bursty": {Static: 15, Own: 300}, "ramp": {Static: 75, Own: 75}, "skewed": {Static: 15, Own: 30},
 			"notify": {Static: 20, Own: 45}, "idle": {Static: 12, Own: 15}, "stuck": {Static: 15, Own: 30},
 		},
 	}
