@@ -187,7 +187,7 @@ func (r requirement) grant(role string, version int) string {
 	case inRole:
 		return "GRANT " + ident(r.name) + to + option(version, " WITH INHERIT TRUE") + ";"
 	default:
-		return "GRANT " + ident(r.name) + to + option(version, " WITH SET TRUE") + ";"
+		return "GRANT " + ident(r.name) + to + option(version, " WITH INHERIT FALSE, SET TRUE") + ";"
 	}
 }
 
