@@ -63,11 +63,11 @@ dist: ## releases with checksums in dist/ (VERSION=â€¦, PLATFORMS='linux/amd64 â
 test: postgres awa-venv ## every test, race detector on, on PostgreSQL 15, 17 and 18, against Awa too
 	$(GO) build -race ./...
 	$(GO) test -race -count=1 -v -run '^TestEachRunsOnEveryVersionAskedFor$$' ./db/local/pgtest
-	SHARDPILOT_AWA_VENV='$(AWA_VENV)' $(GO) test -race -count=1 $$($(GO) list ./... | grep -Ev '$(TIMED)')
-	SHARDPILOT_AWA_VENV='$(AWA_VENV)' $(GO) test -race -count=1 -p 1 $$($(GO) list ./... | grep -E '$(TIMED)')
+	SHARDPILOT_AWA_VENV='$(AWA_VENV)' $(GO) test -race -count=1 -timeout 45m $$($(GO) list ./... | grep -Ev '$(TIMED)')
+	SHARDPILOT_AWA_VENV='$(AWA_VENV)' $(GO) test -race -count=1 -timeout 45m -p 1 $$($(GO) list ./... | grep -E '$(TIMED)')
 
 test-awa: postgres awa-venv ## only the tests against a real Awa
-	SHARDPILOT_AWA_VENV='$(AWA_VENV)' $(GO) test -count=1 -p 1 -run Awa ./db/... ./probe/...
+	SHARDPILOT_AWA_VENV='$(AWA_VENV)' $(GO) test -count=1 -timeout 45m -p 1 -run Awa ./db/... ./probe/...
 
 lint: $(LINTER) ## golangci-lint, gofmt, go vet, go mod tidy
 	$(LINTER) run ./...
