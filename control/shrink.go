@@ -12,10 +12,10 @@ func shrinkEvidence(p Policy, s *Signal, to int, list []Blocker) []Blocker {
 		list = append(list, Blocker{Rule: ReasonFewSamples, Detail: "has " + percent(s.CalmCoverage.Or(0)) + " over " + span(min(s.Age, p.ShrinkWindow)) + ", needs " + percent(p.Coverage)})
 	}
 	switch high, ok := s.Calm.High.Get(); {
+	case s.Calm.Mean.Or(0) >= p.ShrinkShare:
+		list = append(list, Blocker{Rule: ReasonNotCalm, Detail: needs("share", s.Calm.Mean, "below ", p.ShrinkShare)})
 	case !ok:
 		list = append(list, Blocker{Rule: ReasonUnknownSignal, Detail: strconv.Itoa(s.Calm.Batches) + " of " + strconv.Itoa(minBatches) + " batches have samples"})
-	case high >= p.ShrinkShare && s.Calm.Mean.Or(0) >= p.ShrinkShare:
-		list = append(list, Blocker{Rule: ReasonNotCalm, Detail: needs("share", s.Calm.Mean, "below ", p.ShrinkShare)})
 	case high >= p.ShrinkShare:
 		list = append(list, Blocker{Rule: ReasonNotCalm, Detail: needs("share "+two(s.Calm.Mean)+", perhaps", s.Calm.High, "below ", p.ShrinkShare)})
 	}

@@ -20,7 +20,7 @@ type Signal struct {
 	Thirds      [3]Value // its thirds, oldest first
 	Waiters     Value    // sessions, over GrowWindow
 	Inside      Value    // sessions, over GrowWindow
-	Fast        Interval // over FastWindow
+	Fast        Interval // over FastWindow; its ends only where the mean is above FastShare
 	FastWaiters Value
 	FastInside  Value
 	Causes      Causes // of the newest reading, over its own window
@@ -29,7 +29,9 @@ type Signal struct {
 	Applied     Value
 	Producers   Value
 
-	Calm Interval // over ShrinkWindow; only with two shards or more
+	// Calm is over ShrinkWindow; only with two shards or more, and its ends only
+	// where the mean is below ShrinkShare.
+	Calm Interval
 	// CalmCoverage is Coverage over ShrinkWindow.
 	CalmCoverage Value
 	WorstSlice   Value // highest share of a slice of it
@@ -71,10 +73,9 @@ func (t *Track) Signal(p Policy) Signal {
 	s.Waiters, s.Inside = grow.waiters(), grow.inside()
 	fast := t.over(p.FastWindow)
 	s.FastWaiters, s.FastInside = fast.waiters(), fast.inside()
-	if s.Grow.Mean.Or(0) > 0 {
+	s.Fast = Interval{Mean: t.window.mean(r.At, p.FastWindow)}
+	if s.Fast.Mean.Or(0) > p.FastShare { // or its lower end is not above it either
 		s.Fast = t.window.Share(r.At, p.FastWindow)
-	} else {
-		s.Fast = Interval{Mean: t.window.mean(r.At, p.FastWindow)}
 	}
 	s.Figures, s.Parts = t.figures(p)
 	if r.Shards > 1 {
@@ -100,7 +101,11 @@ func (t *Track) coverage(span time.Duration, samples int) Value {
 
 func (t *Track) calm(p Policy, s *Signal) {
 	at := t.newest.At
-	s.Calm = t.window.Share(at, p.ShrinkWindow)
+	var buf [coarseSlots]cell
+	s.Calm, _ = t.window.glance(at, p.ShrinkWindow, buf[:0])
+	if s.Calm.Mean.Or(0) < p.ShrinkShare { // or its upper end is not below it either
+		s.Calm = t.window.Share(at, p.ShrinkWindow)
+	}
 	s.CalmCoverage = t.coverage(p.ShrinkWindow, s.Calm.Samples)
 	slices := int((p.ShrinkWindow + p.ShrinkSlice - 1) / p.ShrinkSlice)
 	if v, ok := s.Calm.Mean.Get(); ok && v == 0 {

@@ -201,8 +201,12 @@ func (t *Track) over(span time.Duration) tally {
 		r = &t.coarse
 	}
 	last := slotOf(t.newest.At, r.step)
-	for i := last - max(int64((span+r.step/2)/r.step), 1) + 1; i <= last; i++ {
-		sum.add(r.get(i))
+	older, newer, _ := r.between(last-max(int64((span+r.step/2)/r.step), 1)+1, last)
+	for i := range older {
+		sum.add(older[i])
+	}
+	for i := range newer {
+		sum.add(newer[i])
 	}
 	return sum
 }

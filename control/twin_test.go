@@ -230,6 +230,7 @@ func twinRevert(p Policy, log []LogEntry, count int, now time.Time) (int, bool) 
 }
 
 func TestDecideAgreesWithItsSimpleTwin(t *testing.T) {
+	t.Parallel()
 	seen := map[Action]int{}
 	check := func(t *rapid.T) {
 		p := DefaultPolicy()
@@ -256,12 +257,16 @@ func TestDecideAgreesWithItsSimpleTwin(t *testing.T) {
 		}
 		seen[d.Action]++
 	}
-	for range 200 {
+	rounds := 200
+	if underRace {
+		rounds = 50
+	}
+	for range rounds {
 		rapid.Check(t, check)
 	}
 	t.Logf("agreed on %v", seen)
 	for _, a := range []Action{ActionGrow, ActionShrink, ActionHold} {
-		if seen[a] < 200 {
+		if seen[a] < rounds {
 			t.Errorf("only %d times %s: the inputs were too dull to compare anything", seen[a], a)
 		}
 	}

@@ -37,62 +37,6 @@ func (c *cell) add(o cell) {
 	c.samples += o.samples
 }
 
-// ring keeps the newest cells of one length. Slot i of time is the span
-// (i·step, (i+1)·step] since the Unix epoch; it lies at i mod len(cells).
-type ring[T any] struct {
-	step  time.Duration
-	cells []T   // nil until there is something to keep
-	head  int64 // newest slot written
-}
-
-func slotOf(at time.Time, step time.Duration) int64 {
-	n := at.UnixNano() - 1 // a sample at a boundary belongs to the batch it ends
-	i := n / int64(step)
-	if n < 0 && n%int64(step) != 0 {
-		i--
-	}
-	return i
-}
-
-func (r *ring[T]) place(slot int64) *T {
-	n := int64(len(r.cells))
-	i := slot % n
-	if i < 0 {
-		i += n
-	}
-	return &r.cells[i]
-}
-
-// at is the cell to add to for a slot, nil when the slot is older than the
-// ring. A slot ahead of the head clears everything between.
-func (r *ring[T]) at(slot int64) *T {
-	n := int64(len(r.cells))
-	switch {
-	case slot <= r.head-n:
-		return nil
-	case slot > r.head:
-		if slot-r.head >= n {
-			clear(r.cells)
-		} else {
-			var zero T
-			for i := r.head + 1; i <= slot; i++ {
-				*r.place(i) = zero
-			}
-		}
-		r.head = slot
-	}
-	return r.place(slot)
-}
-
-// get is the cell of a slot, zero when the ring does not hold it.
-func (r *ring[T]) get(slot int64) T {
-	if slot > r.head || slot <= r.head-int64(len(r.cells)) {
-		var zero T
-		return zero
-	}
-	return *r.place(slot)
-}
-
 // Window keeps the waiting and holding sessions of one queue over a rolling
 // span and estimates its wait share from them.
 //
@@ -221,28 +165,59 @@ func (w *Window) Share(now time.Time, span time.Duration) Interval {
 	if w.fine.cells == nil {
 		return w.idleShare(now, span)
 	}
-	r, first, head := w.slots(now, span)
-	var buf [fineSlots + 1]cell
-	seq := buf[:0]
-	out, oldest, newest := Interval{}, int64(0), int64(0)
-	for i := first; i <= head && len(seq) < cap(seq); i++ {
-		c := r.get(i)
-		if c.samples == 0 {
-			continue
+	var buf [fineSlots]cell
+	out, seq := w.glance(now, span, buf[:0])
+	if len(seq) > 0 {
+		out.estimate(seq)
+	}
+	return out
+}
+
+// glance is the share over a span without the ends of its interval, which are
+// most of the work, and the batches with samples, put into seq.
+func (w *Window) glance(now time.Time, span time.Duration, seq []cell) (Interval, []cell) {
+	span = min(max(span, w.batch), w.span)
+	if w.fine.cells == nil {
+		return w.idleShare(now, span), seq
+	}
+	r, first, last := w.slots(now, span)
+	older, newer, from := r.between(first, last)
+	var out Interval
+	var sum cell
+	var oldest, newest int64
+	for _, piece := range [...][]cell{older, newer} {
+		for i := range piece {
+			c := &piece[i]
+			if c.samples == 0 {
+				continue
+			}
+			newest = from + int64(i)
+			if len(seq) == 0 {
+				oldest = newest
+			}
+			sum.add(*c)
+			seq = append(seq, *c)
 		}
-		if len(seq) == 0 {
-			oldest = i
-		}
-		newest = i
-		out.Samples += int(c.samples)
-		seq = append(seq, c)
+		from += int64(len(piece))
 	}
 	if len(seq) == 0 {
-		return out
+		return out, seq
 	}
+	out.Mean, out.Batches, out.Samples = sum.share(), len(seq), int(sum.samples)
 	out.SpanS = (time.Duration(newest-oldest+1) * r.step).Seconds()
-	out.estimate(seq)
-	return out
+	return out, seq
+}
+
+// share is the wait share of a cell, absent without samples.
+func (c *cell) share() Value {
+	switch d := float64(c.wait) + float64(c.hold); {
+	case c.samples == 0:
+		return None()
+	case d == 0:
+		return Some(0)
+	default:
+		return Some(float64(c.wait) / d)
+	}
 }
 
 // slots are the ring that answers for a span, and its slots from first to last.
@@ -267,17 +242,14 @@ func (w *Window) mean(now time.Time, span time.Duration) Value {
 	}
 	var sum cell
 	r, first, last := w.slots(now, span)
-	for i := first; i <= last; i++ {
-		sum.add(r.get(i))
+	older, newer, _ := r.between(first, last)
+	for i := range older {
+		sum.add(older[i])
 	}
-	switch d := float64(sum.wait) + float64(sum.hold); {
-	case sum.samples == 0:
-		return None()
-	case d == 0:
-		return Some(0)
-	default:
-		return Some(float64(sum.wait) / d)
+	for i := range newer {
+		sum.add(newer[i])
 	}
+	return sum.share()
 }
 
 // began is when the oldest batch of a span began.

@@ -103,9 +103,13 @@ func (c trial) harmful(h hiccups, n uint64) float64 {
 // TestHarmIsFoundAndAMachinesMomentIsNotTakenForIt: where two standard errors
 // of one window called one change in six harmful that did none.
 func TestHarmIsFoundAndAMachinesMomentIsNotTakenForIt(t *testing.T) {
+	seeds := uint64(25)
+	if underRace {
+		seeds = 10
+	}
 	for _, c := range trials()[:2] {
 		for _, h := range moments()[:2] {
-			got := c.harmful(h, 25)
+			got := c.harmful(h, seeds)
 			t.Logf("%s, hiccups %v: %.0f%% harmful", c.name, h, 100*got)
 			if c.slower == 1 && got > 0.04 {
 				t.Errorf("%s, hiccups %v: called harmful in %.0f%%", c.name, h, 100*got)

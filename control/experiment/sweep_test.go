@@ -13,7 +13,7 @@ import (
 // nearly everybody waits stays slow, and the table says by how much.
 func TestASweepTellsAGoodThresholdFromABadOne(t *testing.T) {
 	rows, err := Sweep(context.Background(), shelf(), SweepPlan{
-		Shapes: []string{"steady", "idle"}, Static: []int{1, 2, 4, 8}, Seeds: []uint64{1, 2}, Seconds: 4 * 3600, Every: 3,
+		Shapes: []string{"steady", "idle"}, Static: []int{1, 2, 4, 8}, Seeds: []uint64{1, 2}, Seconds: 4 * 3600, Every: 3, DecideEach: 3,
 		Trials: []Trial{{"grow at 0.95", []string{"GrowShare=0.95", "FastShare=0.99"}}},
 	})
 	if err != nil {

@@ -18,6 +18,10 @@ type tapeKey struct {
 type Tapes struct {
 	machine Machine
 	seed    uint64
+	// A tape is as long as so many enqueues take, within these bounds in seconds:
+	// loads with little to do can be played for longer.
+	events            int
+	shortest, longest int
 
 	mu    sync.Mutex
 	tapes map[tapeKey]*slot
@@ -31,16 +35,8 @@ type slot struct {
 // NewTapes makes an empty shelf. The seed makes tapes repeatable, in whatever
 // order they are played.
 func NewTapes(m Machine, seed uint64) *Tapes {
-	return &Tapes{machine: m, seed: seed, tapes: map[tapeKey]*slot{}}
+	return &Tapes{machine: m, seed: seed, events: 60_000, shortest: 240, longest: 7200, tapes: map[tapeKey]*slot{}}
 }
-
-// A tape is as long as tapeEvents enqueues take, within these bounds in
-// seconds: loads with little to do can be played for longer.
-const (
-	shortestTape = 240
-	longestTape  = 7200
-	tapeEvents   = 60_000
-)
 
 func (t *Tapes) get(load Load, shards int) *tape {
 	key := tapeKey{load, shards}
@@ -65,7 +61,7 @@ func (t *Tapes) play(load Load, shards int) *tape {
 		out.beats = append(out.beats, b)
 	}
 	from := c.enqueued
-	for len(out.beats) < longestTape && (len(out.beats) < shortestTape || c.enqueued-from < tapeEvents) {
+	for len(out.beats) < t.longest && (len(out.beats) < t.shortest || c.enqueued-from < t.events) {
 		c.run(c.now + 60)
 	}
 	return out
