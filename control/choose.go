@@ -58,6 +58,7 @@ func (s *State) up(p Policy, in *Input, list []Blocker) choice {
 	c.gain = PredictedGain(from, to, inside)
 	c.blockers = s.unknownCount(in, timing(p, s, in, from, to, false, list))
 	c.sign(frozen)
+	c.order(in, frozen, before)
 	return c
 }
 
@@ -71,7 +72,20 @@ func (s *State) down(p Policy, in *Input, list []Blocker) choice {
 	c.gain = PredictedGain(from, c.to, in.Signal.Inside)
 	c.blockers = s.unknownCount(in, timing(p, s, in, from, c.to, false, list))
 	c.sign(frozen)
+	c.order(in, frozen, before)
 	return c
+}
+
+// order puts what operators set before a freeze where the queue is in manual
+// mode: there is nothing to freeze, and whoever asks why nothing happens shall
+// hear first what does not pass by itself.
+func (c *choice) order(in *Input, frozen, set int) {
+	if in.Queue.Auto || frozen == 0 {
+		return
+	}
+	list := append(make([]Blocker, 0, len(c.blockers)), c.blockers[frozen:set]...) // freezes are shared by both directions
+	list = append(list, c.blockers[:frozen]...)
+	c.blockers = append(list, c.blockers[set:]...)
 }
 
 // sign says of each blocker that stands in the way of this direction only
@@ -113,9 +127,11 @@ func (s *State) revert(p Policy, in *Input) (choice, bool) {
 		c.action = ActionShrink
 	}
 	list := freeze(p, in, make([]Blocker, 0, 8))
+	frozen := len(list)
 	list = standing(in, from, c.to, list)
 	c.gain = PredictedGain(from, c.to, in.Signal.Inside)
 	c.blockers = timing(p, s, in, from, c.to, true, list)
+	c.order(in, frozen, len(list))
 	return c, true
 }
 

@@ -63,6 +63,7 @@ func TestAFailedGateIsLoggedAndTriedAgainLater(t *testing.T) {
 
 func TestFailedReadsBackOffTellAndFreeze(t *testing.T) {
 	d := newDatabase()
+	d.allow(control.QueuePolicy{Queue: "orders"})
 	play(t, d.config(), func(t *testing.T, r *Runner) {
 		pass(11 * time.Minute)
 		d.set(func() { d.broken, d.reads = errDown, 0 })
