@@ -41,53 +41,14 @@ func DefaultMachine() Machine {
 	}
 }
 
-// Measurement is a throughput measured on PostgreSQL and what the simulator
-// makes of the same load.
-type Measurement struct {
-	Name      string
-	Load      Load
-	Shards    int
-	JobsPerS  float64 // measured
-	Simulated float64 // filled in by Calibrate
-}
-
-// Off is how far the simulator is from the measurement, as a part of it.
-func (m Measurement) Off() float64 { return m.Simulated/m.JobsPerS - 1 }
-
-// Measured are the figures that DefaultMachine was fitted to: one run each on a
-// two-core machine with PostgreSQL 18, single-row enqueues through
-// insert_job_compat, clients on the same cores. Neighbouring runs differed by
-// up to a tenth.
-func Measured() []Measurement {
-	held := Load{Sessions: 16, Hold: 5 * time.Millisecond}
-	bare := Load{Sessions: 32}
-	quiet := Load{Sessions: 32, Quiet: true}
-	return []Measurement{
-		{Name: "16 × 5 ms", Load: held, Shards: 1, JobsPerS: 146},
-		{Name: "16 × 5 ms", Load: held, Shards: 2, JobsPerS: 294},
-		{Name: "16 × 5 ms", Load: held, Shards: 4, JobsPerS: 570},
-		{Name: "16 × 5 ms", Load: held, Shards: 8, JobsPerS: 808},
-		{Name: "32 × 0 ms", Load: bare, Shards: 1, JobsPerS: 737},
-		{Name: "32 × 0 ms", Load: bare, Shards: 4, JobsPerS: 988},
-		{Name: "32 × 0 ms", Load: bare, Shards: 16, JobsPerS: 838},
-		{Name: "32 × 0 ms", Load: bare, Shards: 32, JobsPerS: 1064},
-		{Name: "32 × 0 ms, no NOTIFY", Load: quiet, Shards: 1, JobsPerS: 737},
-		{Name: "32 × 0 ms, no NOTIFY", Load: quiet, Shards: 4, JobsPerS: 1010},
-		{Name: "32 × 0 ms, no NOTIFY", Load: quiet, Shards: 16, JobsPerS: 1758},
-		{Name: "32 × 0 ms, no NOTIFY", Load: quiet, Shards: 32, JobsPerS: 1976},
+// slowDisk is a machine on which a flush takes a tenth of a second, so that what
+// else its cores have to do hardly matters: PostgreSQL with a commit_delay of
+// 100 ms, in the company of a dozen other busy processes.
+func slowDisk() Machine {
+	return Machine{
+		Cores:   2,
+		Outside: time.Millisecond, Inside: 2 * time.Millisecond, Commit: time.Millisecond,
+		Flush: 104 * time.Millisecond, Wake: 8 * time.Millisecond, Handoff: 3 * time.Millisecond,
+		Scatter: 0.05,
 	}
-}
-
-// Calibrate plays each measured load for so many seconds, event by event.
-func Calibrate(m Machine, list []Measurement, seconds int, seed uint64) []Measurement {
-	out := make([]Measurement, len(list))
-	for i, one := range list {
-		c := newCrowd(m, one.Load, one.Shards, seed)
-		c.run(warmUp)
-		before := c.enqueued
-		c.run(warmUp + float64(seconds))
-		one.Simulated = float64(c.enqueued-before) / float64(seconds)
-		out[i] = one
-	}
-	return out
 }
