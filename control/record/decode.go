@@ -19,8 +19,8 @@ const mostNames = 1 << 20
 
 // decoder turns lines back into events.
 type decoder struct {
-	// light leaves out all but readings and entries, up to the point of the time
-	// whole.
+	// light leaves out all but entries and what charts are drawn from, up to the
+	// point of the time whole.
 	light   bool
 	whole   int64
 	names   []string

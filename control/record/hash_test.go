@@ -109,8 +109,9 @@ func TestHashedRecordingsHoldNoNames(t *testing.T) {
 func TestHashesAgreeWithinARecordingAndNotBetweenTwo(t *testing.T) {
 	t.Parallel()
 	a, b := newHasher(), newHasher()
-	if a.queue("orders") != a.queue("orders") || a.queue("orders") == a.queue("emails") || a.queue("orders") == b.queue("orders") {
-		t.Errorf("%s %s %s", a.queue("orders"), a.queue("emails"), b.queue("orders"))
+	first := a.queue("orders")
+	if a.queue("orders") != first || a.queue("emails") == first || b.queue("orders") == first {
+		t.Errorf("%s, then %s; %s; elsewhere %s", first, a.queue("orders"), a.queue("emails"), b.queue("orders"))
 	}
 	for _, s := range []string{"controller", "elsewhere", "self", ""} {
 		if a.person(s) != s {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 
@@ -140,6 +141,26 @@ func (s *scanner) slow(from int) control.Value {
 		return control.None()
 	}
 	return control.Some(f)
+}
+
+// head is the first n values of an array that has more of them, into buf; the
+// rest is passed over.
+func (s *scanner) head(buf []control.Value, n int) []control.Value {
+	buf = buf[:0]
+	s.expect('[')
+	for len(buf) < n {
+		buf = append(buf, s.value())
+		if !s.more() {
+			return buf
+		}
+	}
+	end := bytes.IndexByte(s.b[s.i:], ']')
+	if end < 0 {
+		s.fail()
+		return buf
+	}
+	s.i += end + 1
+	return buf
 }
 
 // row is an array of values, into buf.

@@ -27,8 +27,13 @@ func (d *decoder) tick(b []byte) (done bool, t int64, err error) {
 			s.value()
 			continue
 		}
-		d.buf = s.row(d.buf)
-		if s.failed || !d.row(d.buf) {
+		read := d.row
+		if d.light {
+			d.buf, read = s.head(d.buf, rowPeriod+1), d.lightRow
+		} else {
+			d.buf = s.row(d.buf)
+		}
+		if s.failed || !read(d.buf) {
 			return false, 0, errLine
 		}
 	}
@@ -38,6 +43,19 @@ func (d *decoder) tick(b []byte) (done bool, t int64, err error) {
 	d.failure = nil
 	d.head = tickHead{at: moment(heads[headAt]), server: moment(heads[headServer]), skew: time.Duration(heads[headSkew]), reading: common}
 	return true, heads[headT], nil
+}
+
+// lightRow takes what charts are drawn from.
+func (d *decoder) lightRow(row []control.Value) bool {
+	var r control.Reading
+	if !chartOf(&r, row, d.names) || len(row) <= rowPeriod {
+		return false
+	}
+	q := d.queue(whole(row[rowQueue]))
+	period, own := row[rowPeriod].Get()
+	r.PeriodS = period
+	q.reading, q.asPeriod, q.there = r, !own, true
+	return true
 }
 
 // row takes what is new of one queue.
