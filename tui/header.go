@@ -163,17 +163,21 @@ func (m *Model) whoLine(w int) line {
 	if m.live.Dropped > 0 {
 		parts = append(parts, part{text(roleWarn, fmt.Sprintf("%s %d readings not drawn", m.g.sep, m.live.Dropped)), 6})
 	}
-	right := m.totals()
-	if right.w > w/2 {
-		right = line{}
+	first := 0
+	for _, p := range parts {
+		if p.prio == 0 {
+			first += p.line.w + 1
+		}
 	}
+	right := m.totals(w, w-first)
 	left := fitParts(parts, w-right.w-1, " ").clip(max(w-right.w-1, 0), m.g.dots)
 	left.pad(w - right.w)
 	return *left.join(right)
 }
 
-// totals counts the queues, and those that want a look.
-func (m *Model) totals() line {
+// totals counts the queues, and those that want a look: these come before what
+// else the line has to say, if they fit into room columns of its w.
+func (m *Model) totals(w, room int) line {
 	var l line
 	if m.picture == nil {
 		return l
@@ -193,7 +197,13 @@ func (m *Model) totals() line {
 	if crowded > 0 {
 		l.add(roleWarn, fmt.Sprintf("%s %d contended  ", m.g.crowd, crowded))
 	}
-	l.add(roleDim, control.Plural(len(m.picture.rows), "queue"))
+	queues := control.Plural(len(m.picture.rows), "queue")
+	switch {
+	case l.w+width(queues) <= w/2:
+		l.add(roleDim, queues)
+	case l.w > room:
+		return line{}
+	}
 	return l
 }
 

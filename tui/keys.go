@@ -296,12 +296,12 @@ func (m *Model) keyHints(w int) line {
 		if b.short == "" || !b.works(m.screen) {
 			continue
 		}
-		prio := len(parts) + 3
+		prio := len(parts) + 2 // actions before moves, the first of each before the last
 		switch {
 		case b.short == "help" || b.short == "quit":
 			prio = 1
-		case b.group == actionGroup:
-			prio = 2
+		case b.group != actionGroup:
+			prio += len(m.bindings())
 		}
 		var l line
 		l.add(roleAccent, keyName(b.label())).add(roleDim, " "+b.short)
