@@ -119,7 +119,7 @@ func awaFlips(t *testing.T, d *pgtest.DB, owner string) {
 	if used != 4 || rows != load.jobs.Load()+1 {
 		t.Errorf("%d shards used, %d rows of %d jobs", used, rows, load.jobs.Load()+1)
 	}
-	g.through(gate, g.own(4, 2), control.OutcomeRefused, "not drained", "of 2 lanes", "are left")
+	g.through(gate, g.own(4, 2), control.OutcomeRefused, "not drained", "jobs left in 2 of 2 lanes")
 	t.Logf("%d jobs, no error", rows)
 }
 
