@@ -347,6 +347,8 @@ func demo(ctx context.Context, cmd cli.Command) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, set.Close()) }()
+	cmd.Screen.Reach = cli.Conn{String: set.Address}.CommandLineWith(set.Passfile, "show")
+	fmt.Fprintln(os.Stderr, "demo: from another terminal: "+cmd.Screen.Reach)
 	if d.Duration > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, d.Duration)

@@ -57,6 +57,10 @@ func (m *Model) healthPage(w, h int) []line {
 	lines = append(lines, line{}, section("Clocks", "", w, m.g))
 	say(roleText, "server minus ours "+skew(s.ClockSkew.Seconds())+"; ages are taken from the server's clock")
 	say(roleText, "server started "+s.Database.StartedAt.In(m.opt.Now().Location()).Format("2006-01-02 15:04:05 MST"))
+	if m.opt.Reach != "" {
+		lines = append(lines, line{}, section("From another terminal", "", w, m.g))
+		say(roleText, m.opt.Reach)
+	}
 	if m.opt.LogFile != "" {
 		lines = append(lines, line{}, section("Log", "", w, m.g))
 		say(roleText, m.opt.LogFile)

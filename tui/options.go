@@ -60,6 +60,7 @@ type Options struct {
 	Input    io.Reader           // keys; Run only
 	Output   io.Writer           // the terminal; Run only
 	LogFile  string              // where the log goes, shown on the health page; raw
+	Reach    string              // how another terminal gets at the database, shown there too; raw
 	Getenv   func(string) string // nil means os.Getenv
 }
 

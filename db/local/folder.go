@@ -30,6 +30,7 @@ const (
 //	data             the data directory
 //	postgresql.conf  ours, written before every start
 //	password         the superuser's, readable by the account alone
+//	passfile         the same for libpq, once it is asked for
 //	postgres.log     what PostgreSQL says
 type folder struct {
 	path string

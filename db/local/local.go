@@ -22,6 +22,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -224,6 +225,17 @@ func (s *Server) URL(db string) string {
 		RawQuery: "sslmode=disable",
 	}
 	return u.String()
+}
+
+// Reach is a connection string without the password, and the passfile that holds
+// it, for other programs of this account on this machine.
+func (s *Server) Reach(db string) (address, passfile string, err error) {
+	host, port := "127.0.0.1", strconv.Itoa(s.Port)
+	if err := s.folder.write("passfile", strings.Join([]string{host, port, "*", "postgres", s.password}, ":")+"\n"); err != nil {
+		return "", "", err
+	}
+	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Host: net.JoinHostPort(host, port), Path: "/" + db}
+	return u.String(), filepath.Join(s.Dir, "passfile"), nil
 }
 
 // Stop ends the server, fast, and removes its folder unless that is kept. A

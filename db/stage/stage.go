@@ -48,6 +48,10 @@ type Options struct {
 // Stage is a demo at work.
 type Stage struct {
 	Config *db.Config // connects to it
+	// Address connects other programs of this account, with the Passfile in
+	// PGPASSFILE: it holds no password.
+	Address, Passfile string
+
 	server *local.Server
 	load   *rehearsal.Running
 }
@@ -71,6 +75,9 @@ func Open(ctx context.Context, o Options) (_ *Stage, err error) {
 		}
 	}()
 	if s.Config, err = db.Parse(server.URL(database), o.Connect); err != nil {
+		return nil, err
+	}
+	if s.Address, s.Passfile, err = server.Reach(database); err != nil {
 		return nil, err
 	}
 	if err := furnish(ctx, server, o.Say); err != nil {

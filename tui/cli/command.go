@@ -66,6 +66,7 @@ type Screen struct {
 	Columns    []string // nil for all
 	Thresholds tui.Thresholds
 	Mouse      bool
+	Reach      string // how another terminal gets at the database
 	LogFile    string // "" writes to standard error where there is no screen, and nowhere else
 	LogFormat  string // text, json
 	LogLevel   string // debug, info, warn, error

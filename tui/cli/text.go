@@ -22,7 +22,7 @@ func fit(s string, w int) string { return tui.Fit(s, w) }
 // Options is the screen as asked for, without what only main has.
 func (s Screen) Options() tui.Options {
 	return tui.Options{Label: s.Label, LabelColor: s.LabelColor, ReadOnly: s.ReadOnly, Mouse: s.Mouse, Glyphs: s.Glyphs, Color: s.Color,
-		Theme: s.Theme, Columns: s.Columns, Thresholds: s.Thresholds, Interval: s.Interval, LogFile: s.LogFile, Save: save}
+		Theme: s.Theme, Columns: s.Columns, Thresholds: s.Thresholds, Interval: s.Interval, Reach: s.Reach, LogFile: s.LogFile, Save: save}
 }
 
 // save keeps a picture in the working directory, and overwrites nothing.

@@ -35,6 +35,11 @@ func (c Conn) CommandLine(command ...string) string {
 	return strings.Join(words, " ")
 }
 
+// CommandLineWith is the same for who has the password in a passfile of its own.
+func (c Conn) CommandLineWith(passfile string, command ...string) string {
+	return "PGPASSFILE=" + shellWord(passfile) + " " + c.CommandLine(command...)
+}
+
 // secretSetting is a password in a keyword string, with the space before it.
 var secretSetting = regexp.MustCompile(`(^|\s+)(password|sslpassword)\s*=\s*('(\\.|[^'\\])*'|(\\.|[^'\s\\])*)`)
 

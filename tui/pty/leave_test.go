@@ -147,6 +147,7 @@ func TestHeadlessDemoLeavesNothingBehind(t *testing.T) {
 	b := launch(t, nil, "demo", "--headless", "--shape", "idle")
 	b.await(t, "lines about the queue", patience, func() bool { return len(b.lines()) > 0 })
 	folder := folderOf(t, b.written())
+	reachable(t, b.written())
 	if err := b.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -157,5 +158,20 @@ func TestHeadlessDemoLeavesNothingBehind(t *testing.T) {
 	last := tail(b.lines(), 1)
 	if len(last) == 0 || !strings.Contains(last[0], "enqueued") {
 		t.Errorf("no summary after the signal: %q", last)
+	}
+}
+
+// reachable types what the demo says to type in another terminal.
+func reachable(t *testing.T, said string) {
+	t.Helper()
+	_, rest, ok := strings.Cut(said, "from another terminal: ")
+	line, _, _ := strings.Cut(rest, "\n")
+	words := strings.Fields(line)
+	if !ok || len(words) != 4 || words[1] != "shardpilot" {
+		t.Fatalf("nothing says how to reach the demo: %s", said)
+	}
+	got := runWith(t, words[:1], words[2:]...)
+	if got.code != 0 || !strings.Contains(got.out, "orders") {
+		t.Errorf("%s: exit code %d\n%s", line, got.code, got.both())
 	}
 }
