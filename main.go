@@ -26,6 +26,7 @@ import (
 	"shardpilot/control"
 	"shardpilot/control/experiment"
 	"shardpilot/control/loop"
+	"shardpilot/control/plainfile"
 	"shardpilot/control/record"
 	"shardpilot/db"
 	"shardpilot/db/bench"
@@ -53,7 +54,7 @@ func run(ctx context.Context, args []string) error {
 	if len(args) == 1 && args[0] == "--version" {
 		args = []string{"version"}
 	}
-	cmd, err := cli.Load(args, cli.World{Env: os.LookupEnv, Read: os.ReadFile, HasSecret: db.HasSecret})
+	cmd, err := cli.Load(args, cli.World{Env: os.LookupEnv, Read: plainfile.ReadSettings, HasSecret: db.HasSecret})
 	if err != nil {
 		return err
 	}
@@ -442,7 +443,7 @@ type station struct {
 // open looks whether the database has shardpilot's schema and puts a station
 // together. Nothing runs before its run.
 func open(ctx context.Context, cmd cli.Command, cfg *db.Config, log *slog.Logger, leads bool) (*station, error) {
-	rules, err := cli.ReadPolicy(cmd.Run.Policy, os.ReadFile)
+	rules, err := cli.ReadPolicy(cmd.Run.Policy, plainfile.ReadSettings)
 	if err != nil {
 		return nil, err
 	}
@@ -542,7 +543,7 @@ func (s *station) reload(ctx context.Context) {
 
 // reread puts what the policy file says now in force, and says what changed.
 func (s *station) reread(ctx context.Context) (changes []string, err error) {
-	rules, err := cli.ReadPolicy(s.policy, os.ReadFile)
+	rules, err := cli.ReadPolicy(s.policy, plainfile.ReadSettings)
 	if err != nil {
 		return nil, err
 	}

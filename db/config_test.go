@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -158,6 +159,31 @@ func TestPassfileIsReadByLibpqsRules(t *testing.T) {
 	t.Setenv("PGPASSWORD", "env")
 	if got := parse(t, "postgres://u@h/d", Options{}).pg.Password; got != "env" {
 		t.Errorf("PGPASSWORD: %q", got)
+	}
+}
+
+// Both files may be named by the environment; a pipe that nobody writes to is
+// not waited for.
+func TestNamedPipesAreNoPassfileAndNoServiceFile(t *testing.T) {
+	pipe := filepath.Join(noEnv(t), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if c, err := Parse("host=h user=u dbname=d passfile="+pipe, Options{}); err != nil || len(c.Warnings) != 1 || !strings.Contains(c.Warnings[0], "not a plain file") {
+			t.Errorf("a pipe as the passfile: %+v, %v", c, err)
+		}
+		_, err := Parse("service=x servicefile="+pipe, Options{})
+		if control.ExitCode(err) != 2 || !strings.Contains(err.Error(), "no ordinary file") {
+			t.Errorf("a pipe as the service file: %v", err)
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(2 * time.Minute):
+		t.Fatal("a named pipe is waited for")
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"shardpilot/control/plainfile"
 )
 
 // findPassword looks into the passfile ("" for ~/.pgpass) as libpq does. A
@@ -32,7 +34,7 @@ func findPassword(path, host string, port uint16, database, user string) (passwo
 	if info.Mode().Perm()&0o077 != 0 {
 		return "", fmt.Sprintf("the passfile %s can be read by others and was not used: chmod 600 %s", path, path)
 	}
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return "", fmt.Sprintf("the passfile %s cannot be opened and was not used", path)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"shardpilot/control"
+	"shardpilot/control/plainfile"
 )
 
 // systemServiceDir is where Debian's libpq looks when PGSYSCONFDIR is not set.
@@ -72,7 +73,7 @@ func exists(path string) bool {
 // readService reads one group of a service file; group says whether it is
 // there. Of a repeated keyword the first value counts, as in libpq.
 func readService(path, name string) (out settings, group bool, err error) {
-	f, err := os.Open(path)
+	f, err := plainfile.Open(path)
 	if err != nil {
 		return nil, false, err
 	}

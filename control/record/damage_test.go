@@ -7,7 +7,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -55,7 +57,10 @@ func TestWhatIsNoRecordingIsToldInASentence(t *testing.T) {
 		"zstd":          {[]byte{0x28, 0xb5, 0x2f, 0xfd, 1, 2}, "compressed"},
 		"one byte":      {[]byte("{"), "within its first line"},
 		"half a header": {header[:40], "within its first line"},
-		"header alone":  {append(header, '\n'), "holds no reading"},
+		"header alone":  {append(bytes.Clone(header), '\n'), "record for longer"},
+		"garbage line":  {slices.Concat(header, []byte{'\n'}, bytes.Repeat([]byte{'x'}, 3<<20), []byte{'\n'}), "is damaged"},
+		"garbage tail":  {slices.Concat(header, []byte{'\n'}, make([]byte, 3<<20)), "is damaged"},
+		"other JSON on": {slices.Concat(header, []byte("\n[\"a\"]\n")), "is damaged"},
 		"future": {bytes.Replace(whole, []byte(`"format":1,"program":"test"`), []byte(`"format":7,"program":"v9.1"`), 1),
 			"format 7 of shardpilot v9.1"},
 		"format 0":       {bytes.Replace(whole, []byte(`"format":1`), []byte(`"format":0`), 1), "damaged first line"},
@@ -69,6 +74,23 @@ func TestWhatIsNoRecordingIsToldInASentence(t *testing.T) {
 	}
 	if _, err := Open(filepath.Join(t.TempDir(), "nothing")); control.ExitCode(err) != 2 || !strings.Contains(err.Error(), "no such file") {
 		t.Errorf("a file that is not there: %v", err)
+	}
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := make(chan error, 1)
+	go func() {
+		_, err := Open(pipe)
+		said <- err
+	}()
+	select {
+	case err := <-said:
+		if control.ExitCode(err) != 2 || !strings.Contains(err.Error(), "pipe is no ordinary file\n") {
+			t.Errorf("a named pipe: %v", err)
+		}
+	case <-time.After(2 * time.Minute):
+		t.Error("a named pipe is waited for")
 	}
 	if _, err := Open(t.TempDir()); control.ExitCode(err) != 2 || !strings.Contains(err.Error(), "no ordinary file") {
 		t.Errorf("a directory: %v", err)
@@ -85,7 +107,7 @@ func TestATornRecordingGivesWhatIsWhole(t *testing.T) {
 		cut := first + rng.IntN(len(whole)-first)
 		r, err := opening(t, whole[:cut])
 		if err != nil {
-			if !strings.Contains(err.Error(), "holds no reading") || bytes.Contains(whole[first+1:cut], []byte{'\n'}) {
+			if !strings.Contains(err.Error(), "record for longer") || bytes.Contains(whole[first+1:cut], []byte{'\n'}) {
 				t.Errorf("torn at %d of %d: %v", cut, len(whole), err)
 			}
 			continue

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"time"
 
 	"shardpilot/control"
+	"shardpilot/control/plainfile"
 )
 
 // Recording is one that was opened: an index, not its content. It is not safe
@@ -69,7 +69,11 @@ func (r *Recording) prepare() error {
 	slices.SortStableFunc(r.index.points, func(a, b place) int { return compare(a.t, b.t) })
 	slices.SortStableFunc(r.index.entries, func(a, b place) int { return compare(a.t, b.t) })
 	if len(r.index.points) == 0 || r.index.last == 0 {
+		damaged := slices.ContainsFunc(r.parts, func(p part) bool { return p.damaged() })
 		_ = r.Close()
+		if damaged {
+			return unreadable(newest.name, "is damaged: it holds no reading that is whole", "copy it from where it was made again")
+		}
 		return unreadable(newest.name, "holds no reading", "it ended before the first one came; record for longer")
 	}
 	return nil
@@ -96,19 +100,18 @@ func (r *Recording) Close() error {
 }
 
 func openPart(name string) (part, error) {
-	f, err := os.Open(name)
+	f, err := plainfile.Open(name)
 	if err != nil {
-		return part{}, &control.Fault{Kind: control.FaultUsage, What: "the recording cannot be opened: " + err.Error(),
-			Hint: "shardpilot record FILE makes one", Err: err}
+		hint := "name the file that shardpilot record wrote; it is read forth and back, as no pipe can be"
+		if errors.Is(err, fs.ErrNotExist) {
+			hint = "shardpilot record FILE makes one"
+		}
+		return part{}, &control.Fault{Kind: control.FaultUsage, What: "the recording cannot be opened: " + err.Error(), Hint: hint, Err: err}
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New(name + " is no ordinary file")
-	}
 	if err != nil {
 		_ = f.Close()
-		return part{}, &control.Fault{Kind: control.FaultUsage, What: "the recording cannot be opened: " + err.Error(),
-			Hint: "name the file that shardpilot record wrote", Err: err}
+		return part{}, unreadable(name, "cannot be read: "+err.Error(), "copy it from where it was made again")
 	}
 	p := part{name: name, file: f, size: info.Size(), close: f.Close}
 	if err := p.readHeader(); err != nil {
@@ -153,6 +156,23 @@ func (p *part) readHeader() error {
 	}
 	p.body = int64(len(line)) + 1
 	return nil
+}
+
+// damaged says of a part without a reading whether it holds what is no line of a
+// recording. A last line that a crash tore is none such.
+func (p *part) damaged() bool {
+	l := newLines(p.file, p.body, p.size)
+	for {
+		line, at, err := l.next()
+		if err != nil {
+			begin := make([]byte, 2)
+			n, _ := p.file.ReadAt(begin, at)
+			return n > 0 && begin[0] != '[' && string(begin[:n]) != `{"`[:n]
+		}
+		if !json.Valid(line) || line[0] == '[' { // what a reading's line held was none
+			return true
+		}
+	}
 }
 
 // Span is when the recording begins and ends, by the clock that Seek goes by:

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"syscall"
 
 	"shardpilot/control"
 )
@@ -17,7 +18,8 @@ var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.Lev
 func (s Screen) Logger(where io.Writer) (log *slog.Logger, done func(), err error) {
 	done = func() {}
 	if s.LogFile != "" {
-		f, err := os.OpenFile(s.LogFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+		// A named pipe that nobody reads is an error, not waited for.
+		f, err := os.OpenFile(s.LogFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY|syscall.O_NONBLOCK|syscall.O_NOCTTY, 0o600)
 		if err != nil {
 			return nil, nil, &control.Fault{Kind: control.FaultUsage, What: fmt.Sprintf("the log file cannot be opened: %v", err),
 				Hint: "choose another with --log-file", Err: err}

@@ -2,6 +2,7 @@ package pty
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,24 @@ func (b *background) logged(t *testing.T, message string) (list []object) {
 	return list
 }
 
+// Nobody writes to the pipe: whoever waits for that is still there at the end.
+func TestNamedPipesAreRefusedAndNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const nowhere = "postgres://127.0.0.1:1/d"
+	for _, args := range [][]string{{"run", nowhere, "--config", pipe}, {"backtest", pipe}, {"replay", pipe, "--json"}} {
+		if r := run(t, args...); r.code != 2 || !strings.Contains(r.err, pipe+" is no ordinary file") {
+			t.Errorf("%v: code %d, %s", args, r.code, r.both())
+		}
+	}
+	if r := run(t, "run", nowhere, "--log-file", pipe); r.code != 2 || !strings.Contains(r.err, "the log file cannot be opened") {
+		t.Errorf("a log file: code %d, %s", r.code, r.both())
+	}
+}
+
 // The policy file is read at the start and at each SIGHUP. One that cannot be
 // used stops a start, and changes nothing later.
 func TestRunReadsItsPolicyAgainOnSIGHUP(t *testing.T) {
@@ -47,6 +66,14 @@ func TestRunReadsItsPolicyAgainOnSIGHUP(t *testing.T) {
 	write("GrowShare = 2")
 	if r := run(t, "run", d.URL, "--policy", file); r.code != 2 || !strings.Contains(r.err, "GrowShare is 2, must be") {
 		t.Errorf("a policy that makes no sense: code %d, %s", r.code, r.both())
+	}
+
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := run(t, "run", d.URL, "--policy", pipe); r.code != 2 || !strings.Contains(r.err, pipe+" is no ordinary file") {
+		t.Errorf("a pipe as the policy: code %d, %s", r.code, r.both())
 	}
 
 	write("GrowShare = 0.3")
@@ -78,6 +105,14 @@ func TestRunReadsItsPolicyAgainOnSIGHUP(t *testing.T) {
 	r.await(t, "the mended policy", patience, func() bool { return len(r.logged(t, again)) == 2 && r.is("shardpilot_policy_current", 1) })
 	if changes, _ := r.logged(t, again)[1]["changes"].([]any); !slices.Equal(changes, []any{`queue "orders": GrowWaiters 2 -> 1`}) {
 		t.Errorf("against what was in force %v changed", changes)
+	}
+	if err := errors.Join(os.Remove(file), syscall.Mkfifo(file, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	hangUp()
+	r.await(t, "a word about the pipe", patience, func() bool { return len(r.logged(t, not)) == 2 && r.is("shardpilot_policy_current", 0) })
+	if o := r.logged(t, not)[1]; !strings.Contains(o.text("error"), "no ordinary file") {
+		t.Errorf("of a pipe it says %v", o)
 	}
 	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
