@@ -42,8 +42,10 @@ type Report struct {
 	Damaged int       `json:"damaged"` // stretches of it that cannot be read
 	Changes []Change  `json:"changes"`
 	Check   Check     `json:"check"`
-	// Steps are what the log says was done or proposed.
-	Steps []Step `json:"steps"`
+	// Steps are what the log says was done or proposed from From on; Earlier is how
+	// many it begins with that are older.
+	Steps   []Step `json:"steps"`
+	Earlier int    `json:"earlier"`
 	// Differences are the stretches in which another step was wanted, by time.
 	Differences []Difference `json:"differences"`
 	// Reasons is how many decisions to hold had another reason only.
@@ -112,13 +114,14 @@ const (
 	mostDifferences = 10_000
 )
 
-// Run reads events from next until io.EOF.
+// Run reads events from next until io.EOF. It refuses a queue that none of them
+// knows.
 func Run(o Options, next func() (control.Event, error)) (Report, error) {
 	r := newRun(o)
 	for {
 		ev, err := next()
 		if errors.Is(err, io.EOF) {
-			return r.end(), nil
+			return r.end(), r.known()
 		}
 		if err != nil {
 			return Report{}, err

@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"context"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -163,6 +164,46 @@ func TestALateRecordingAgreesOnceWindowsAreFull(t *testing.T) {
 	}
 	if r.Check.Decisions < 500 || late > 0 {
 		t.Errorf("%d decisions, %d odd ones after the window is full: %+v", r.Check.Decisions, late, r.Check)
+	}
+}
+
+func TestAQueueThatIsNotInTheRecordingIsRefused(t *testing.T) {
+	r, err := record.Open(recorded(t, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	_, err = Run(Options{Policy: r.Header.Policy, Queue: "nope", Before: r.Before()}, r.Play().Next)
+	if control.ExitCode(err) != 3 || !strings.Contains(err.Error(), `no queue "nope"`) || !strings.Contains(err.Error(), "it holds orders") {
+		t.Errorf("of a queue that is not there: %v (exit code %d)", err, control.ExitCode(err))
+	}
+	if one, err := Run(Options{Policy: r.Header.Policy, Queue: "orders", Before: r.Before()}, r.Play().Next); err != nil || len(one.Steps) == 0 {
+		t.Errorf("of the one that is: %v, steps %+v", err, one.Steps)
+	}
+}
+
+// A process begins with the log of those before it; that is no part of what was
+// recorded.
+func TestStepsFromBeforeTheRecordingAreOnlyCounted(t *testing.T) {
+	t.Parallel()
+	start := time.Unix(1_800_000_000, 0)
+	step := func(id int64, at time.Time) control.LogEntry {
+		return control.LogEntry{ID: id, At: at, Queue: "orders", Kind: control.LogChange, Outcome: control.OutcomeApplied, From: 1, To: 2}
+	}
+	events := []control.Event{
+		{At: start, World: control.World{Now: start}, Entries: []control.LogEntry{step(1, start.Add(-time.Hour)), step(2, start.Add(-time.Minute))}},
+		{At: start.Add(time.Second), World: control.World{Now: start.Add(time.Second)}, Entries: []control.LogEntry{step(3, start.Add(time.Second))}},
+	}
+	r, err := Run(Options{Policy: control.DefaultPolicy()}, func() (control.Event, error) {
+		if len(events) == 0 {
+			return control.Event{}, io.EOF
+		}
+		ev := events[0]
+		events = events[1:]
+		return ev, nil
+	})
+	if err != nil || r.Earlier != 2 || len(r.Steps) != 1 || !r.Steps[0].At.Equal(start.Add(time.Second)) {
+		t.Errorf("%d earlier, steps %+v, %v", r.Earlier, r.Steps, err)
 	}
 }
 

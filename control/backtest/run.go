@@ -2,6 +2,7 @@ package backtest
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,6 +18,7 @@ type run struct {
 	without []*controller // of each of several changes, without it
 	open    map[string]*Difference
 	wished  map[string][]wished // by queue, what the log should get
+	queues  map[string]bool     // that were met
 	dropped int
 	report  Report
 }
@@ -30,7 +32,7 @@ type wished struct {
 }
 
 func newRun(o Options) *run {
-	r := &run{o: o, open: map[string]*Difference{}, wished: map[string][]wished{}, dropped: -1}
+	r := &run{o: o, open: map[string]*Difference{}, wished: map[string][]wished{}, queues: map[string]bool{}, dropped: -1}
 	r.report.Changes = append([]Change{}, o.Changes...)
 	r.report.Check.Odd, r.report.Steps, r.report.Differences = []Odd{}, []Step{}, []Difference{}
 	by := func(leaveOut int) *controller {
@@ -70,6 +72,7 @@ func (r *run) take(ev *control.Event) {
 		p.Missed += ev.Dropped - r.dropped
 	}
 	r.dropped = ev.Dropped
+	r.meet(ev)
 	r.entries(ev)
 	r.base.take(ev, r.o.Policy)
 	r.check(ev)
@@ -85,6 +88,41 @@ func (r *run) take(ev *control.Event) {
 			r.compare(q, ev.World.Now)
 		}
 	}
+}
+
+// meet learns which queues there are.
+func (r *run) meet(ev *control.Event) {
+	for i := range ev.Decisions {
+		r.queues[ev.Decisions[i].Queue] = true
+	}
+	if ev.Snapshot != nil {
+		for i := range ev.Snapshot.Readings {
+			r.queues[ev.Snapshot.Readings[i].Queue] = true
+		}
+	}
+	for i := range ev.Entries {
+		r.queues[ev.Entries[i].Queue] = true
+	}
+	delete(r.queues, "") // an entry about the whole database
+}
+
+// mostNamed bounds a list of queues in a sentence.
+const mostNamed = 20
+
+// known is a Fault when the queue that is asked about was not met.
+func (r *run) known() error {
+	if r.o.Queue == "" || r.queues[r.o.Queue] {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(r.queues))
+	hint := "it holds none"
+	if n := len(names); n > 0 {
+		hint = "it holds " + strings.Join(names[:min(n, mostNamed)], ", ")
+		if n > mostNamed {
+			hint += fmt.Sprintf(" and %d more", n-mostNamed)
+		}
+	}
+	return &control.Fault{Kind: control.FaultRefused, What: fmt.Sprintf("there is no queue %q in the recording", r.o.Queue), Hint: hint}
 }
 
 // entries lists the steps of the log, and holds the controller's own entries
@@ -233,5 +271,9 @@ func (r *run) end() Report {
 		}
 		return strings.Compare(a.Queue, b.Queue)
 	})
+	p := &r.report
+	all := len(p.Steps)
+	p.Steps = slices.DeleteFunc(p.Steps, func(s Step) bool { return s.At.Before(p.From) })
+	p.Earlier = all - len(p.Steps)
 	return r.report
 }

@@ -48,6 +48,9 @@ func backtestPage(r *backtest.Report, h record.Header) string {
 	for _, s := range r.Steps {
 		fmt.Fprintf(&b, "  %s  %-16s S %d -> %d %s by %s (%s)\n", clock(s.At), fit(s.Queue, 16), s.From, s.To, stepWord(s), Safe(s.Actor), Safe(string(s.Reason)))
 	}
+	if r.Earlier > 0 {
+		fmt.Fprintf(&b, "  before the recording: %d steps\n", r.Earlier)
+	}
 	if len(r.Changes) == 0 {
 		b.WriteString("\nnothing was changed: --set GrowShare=0.3 asks what another threshold would have decided\n")
 		return b.String()
