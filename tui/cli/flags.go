@@ -54,6 +54,10 @@ func logFileFlags(f *pflag.FlagSet, c *Command) {
 func runFlags(f *pflag.FlagSet, c *Command) {
 	f.StringVar(&c.Run.Mode, "mode", "shadow", "shadow decides and writes nothing; enforced acts on queues that are enforced too")
 	f.StringVar(&c.Run.Policy, "policy", "", "file of the controller's numbers, TOML or JSON; run reads it again on SIGHUP")
+	paceFlag(f, c)
+}
+
+func paceFlag(f *pflag.FlagSet, c *Command) {
 	f.Float64Var(&c.Run.Pace, "pace", 1, "divide every duration of the policy by this (rehearsals)")
 }
 

@@ -51,7 +51,7 @@ func commands() []command {
 		{"grants", "[postgres-url]", "print the SQL that lets a role watch, or act",
 			[]group{grantFlags, connFlags, placeFlags, jsonFlag}, "shardpilot grants service=prod --role watcher --level watch"},
 		{"record", "FILE [postgres-url]", "watch, and keep what is seen and decided in a file",
-			[]group{recordingFlags, durationFlag, connFlags, placeFlags, logFileFlags, jsonFlag}, "shardpilot record incident.rec service=prod"},
+			[]group{recordingFlags, paceFlag, durationFlag, connFlags, placeFlags, logFileFlags, jsonFlag}, "shardpilot record incident.rec service=prod"},
 		{"replay", "FILE", "the dashboard on a recording, or its lines without a terminal",
 			[]group{placeFlags, lookFlags, jsonFlag}, "shardpilot replay incident.rec"},
 		{"backtest", "FILE", "what other thresholds would have decided about a recording",

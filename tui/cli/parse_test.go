@@ -130,6 +130,16 @@ func TestEveryPaceThatIsTakenMakesAPolicy(t *testing.T) {
 	}
 }
 
+func TestARecordingBesideARehearsalTakesItsPace(t *testing.T) {
+	c, err := Parse([]string{"record", "a.rec", "--pace", "20"})
+	if err != nil || c.Run.Pace != 20 || c.Record.File != "a.rec" {
+		t.Errorf("pace %v, file %q, %v", c.Run.Pace, c.Record.File, err)
+	}
+	if _, err := Parse([]string{"record", "a.rec", "--pace", "0"}); control.ExitCode(err) != 2 {
+		t.Errorf("a pace of 0: %v", err)
+	}
+}
+
 func TestDefaultsAreTheContractsOnes(t *testing.T) {
 	c, err := Parse([]string{"demo"})
 	if err != nil {
