@@ -30,16 +30,17 @@ func (m *Model) comparedLines(list []compared, of string, w int) []line {
 }
 
 // comparisonPane sets the queue before its last change against after it, from
-// what was seen here or else from what the log kept of it, and adds the
-// controller's verdict once there is one.
+// what was seen here until the controller's verdict stands below, and then from
+// the figures that the verdict is about. A change from before this screen has
+// those of the log alone.
 func (m *Model) comparisonPane(r row, w int) []line {
 	c := r.changed
 	if c == nil || r.past {
 		return nil
 	}
-	list, of := m.seenBeside(r, c)
-	if list == nil {
-		list, of = loggedBeside(r, c)
+	list, of := loggedBeside(r, c)
+	if seen, span := m.seenBeside(r, c); seen != nil && (list == nil || !judges(r.judged, c)) {
+		list, of = seen, span
 	}
 	if list == nil {
 		return nil
@@ -72,7 +73,7 @@ func loggedBeside(r row, c *control.Change) (list []compared, of string) {
 		return nil, ""
 	}
 	var after control.Evidence
-	if v != nil && v.From == c.From && v.To == c.To && !v.At.Before(c.At) {
+	if judges(v, c) {
 		after = v.Evidence
 	}
 	return []compared{
@@ -81,4 +82,9 @@ func loggedBeside(r row, c *control.Change) (list []compared, of string) {
 		{"wait each", l.Before.WaitPerS, after.WaitPerEnqS, seconds},
 		{"producers", l.Before.Producers, after.Producers, whole},
 	}, "as logged"
+}
+
+// judges says whether a verdict is about a change.
+func judges(v *control.LogEntry, c *control.Change) bool {
+	return v != nil && v.From == c.From && v.To == c.To && !v.At.Before(c.At)
 }

@@ -107,3 +107,33 @@ func TestAChangeFromBeforeIsComparedByTheLog(t *testing.T) {
 	w.open("orders")
 	has(t, w.m, "102     n/a", "no verdict yet")
 }
+
+// Both were there: what this screen saw, and the verdict with its own windows.
+func TestAVerdictStandsBelowTheFiguresItIsAbout(t *testing.T) {
+	w := newWorld(t, Options{Glyphs: "block", Color: "none"})
+	var change, verdict control.LogEntry
+	w.edit = func(ev *control.Event) {
+		at := ev.Snapshot.At
+		entries := ev.Entries
+		withLog(ev)
+		switch {
+		case len(ev.Entries) > len(entries):
+			change, verdict = ev.Entries[0], ev.Entries[1]
+			ev.Entries = nil
+		case w.sec == 60:
+			change.At = at
+			ev.Entries = []control.LogEntry{change}
+			ev.Changes = []control.Change{{At: at, Queue: "orders", From: 1, To: 2, Actor: "controller", Outcome: control.OutcomeApplied}}
+		case w.sec == 120:
+			verdict.At = at
+			ev.Entries = []control.LogEntry{verdict}
+		}
+	}
+	w.play(110)
+	w.open("orders")
+	has(t, w.m, "After 1→2", "means of")
+	lacks(t, w.m, "as logged")
+	w.play(30)
+	has(t, w.m, "as logged", "kept: jobs/s ×1.9", "102     194   ×1.9")
+	lacks(t, w.m, "means of")
+}
