@@ -26,7 +26,7 @@ func placeFlags(f *pflag.FlagSet, c *Command) {
 
 func screenFlags(f *pflag.FlagSet, c *Command) {
 	lookFlags(f, c)
-	f.BoolVar(&c.Screen.ReadOnly, "read-only", false, "take the action keys away, and lead nobody")
+	f.BoolVar(&c.Screen.ReadOnly, "read-only", false, "take the action keys away, and do not compete for the lead (a demo leads all the same)")
 	logFileFlags(f, c)
 }
 
@@ -52,7 +52,7 @@ func logFileFlags(f *pflag.FlagSet, c *Command) {
 }
 
 func runFlags(f *pflag.FlagSet, c *Command) {
-	f.StringVar(&c.Run.Mode, "mode", "shadow", "shadow decides and writes nothing; enforced acts on queues that are enforced too")
+	f.StringVar(&c.Run.Mode, "mode", "shadow", "shadow decides and proposes but changes no count; enforced acts on queues that are enforced too")
 	f.StringVar(&c.Run.Policy, "policy", "", "file of the controller's numbers, TOML or JSON; run reads it again on SIGHUP")
 	paceFlag(f, c)
 }
