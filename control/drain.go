@@ -15,8 +15,8 @@ const (
 	DrainMeasuring DrainState = "measuring" // jobs are left, how fast they go is not known yet
 	DrainStanding  DrainState = "standing"  // claimed, and as many come in: somebody still uses the old count
 	DrainUnclaimed DrainState = "unclaimed" // nothing claims from them
-	DrainLocked    DrainState = "locked"    // no job, but a producer holds or awaits a lane there
-	DrainUnknown   DrainState = "unknown"   // what is in them could not be read
+	DrainLocked    DrainState = "locked"    // no job, but a look saw a producer hold or await a lane there
+	DrainUnknown   DrainState = "unknown"   // what is in them, or who has them, was not seen (yet)
 )
 
 // Drain is what is left in the lanes at or above the configured count: the
@@ -133,6 +133,9 @@ func (d *Drain) Words() string {
 	case DrainLocked:
 		return "no job is left " + from + ", but a producer still holds or awaits a lane there"
 	case DrainUnknown:
+		if d.Jobs.OK() {
+			return "no job is left " + from + "; whether a producer has a lane there is not known yet"
+		}
 	}
 	return "what the lanes " + from + " hold is not known"
 }
@@ -154,7 +157,7 @@ func (d *Drain) Short() string {
 		return "DRAINING a lock"
 	case DrainUnknown:
 	}
-	return "DRAINING, unknown"
+	return "upper lanes unknown"
 }
 
 func (d *Drain) count() string {

@@ -70,7 +70,9 @@ func (s *state) activityProblem(l look) {
 
 // own keeps who has which lane, and since when by our own looks.
 func (s *state) own(l look) {
-	s.fullAt = l.sent
+	if !l.dated {
+		s.fullAt = l.sent
+	}
 	for ln := range s.owned {
 		if _, still := l.hold[ln]; !still {
 			ln.owner, ln.since = who{}, time.Time{}

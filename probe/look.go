@@ -31,6 +31,7 @@ type look struct {
 	read    bool // pg_locks was read
 	visible bool // we have pg_read_all_stats
 	torn    bool // more rows than allowed: not to be used
+	dated   bool // lanes were registered meanwhile, whose locks it could not know
 
 	strangers int // rows of advisory locks that are no lanes
 	wait      map[*lane][]who

@@ -165,6 +165,15 @@ func TestDrainedNeedsEveryLaneAboveEmptyUnlockedAndVouchedFor(t *testing.T) {
 	if got := lanes(4).drained(4, look.Add(2*time.Minute)); got != nil {
 		t.Errorf("vouched for two minutes ago: %v", got)
 	}
+	q = lanes(4)
+	q.lanes[3].registered = look // nothing looked at its locks since it is known
+	if got := q.drained(4, look.Add(2*time.Second)); got != nil {
+		t.Errorf("a lane no look could see: %v", got)
+	}
+	q.lanes[3].lockedAt = look.Add(time.Second)
+	if got := q.drained(4, look.Add(2*time.Second)); got == nil || got[3] {
+		t.Errorf("and one that saw a lock on it: %v", got)
+	}
 	if got := (&queue{}).drained(0, look); got != nil {
 		t.Errorf("no lanes: %v", got)
 	}

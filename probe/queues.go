@@ -136,6 +136,6 @@ func (s *slow) readLanes(ctx context.Context, names []string) (time.Duration, er
 	if err != nil {
 		return r.server, err
 	}
-	s.do(func(st *state) { st.register(slices.Clone(names), found, r.sent) })
+	s.do(func(st *state) { st.register(slices.Clone(names), found, s.now()) })
 	return r.server, nil
 }

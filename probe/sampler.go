@@ -84,7 +84,8 @@ func (s *sampler) once(ctx context.Context) error {
 	var byKey map[int64]*lane
 	var keys []int64
 	var hurry bool
-	s.do(func(st *state) { byKey, keys, hurry = st.byKey, st.keys, st.hurry })
+	var edition int
+	s.do(func(st *state) { byKey, keys, edition, hurry = st.byKey, st.keys, st.edition, st.hurry })
 	if s.match == 0 {
 		keys = nil
 	}
@@ -99,7 +100,8 @@ func (s *sampler) once(ctx context.Context) error {
 	s.match = matchThere(s.match, l, len(byKey))
 	var pids []int32
 	s.do(func(st *state) {
-		st.hurry = st.hurry && !l.read
+		l.dated = edition != st.edition
+		st.hurry = st.hurry && (!l.read || l.dated)
 		pids = st.fold(l, &s.est)
 	})
 	after, err := s.details(ctx, l, pids)

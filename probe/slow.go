@@ -188,7 +188,7 @@ func (s *slow) round(ctx context.Context) error {
 func (s *slow) vouchable() bool {
 	now, fresh := s.now(), false
 	s.do(func(st *state) {
-		fresh = !st.fullAt.IsZero() && now.Sub(st.fullAt) <= lookAge
+		fresh = st.fullAt.After(st.laneAt) && now.Sub(st.fullAt) <= lookAge
 		st.hurry = st.hurry || !fresh
 	})
 	return fresh || now.Sub(s.depthDue) > lookAge

@@ -48,11 +48,26 @@ func TestDrainedIsFalseWhileAProducerHasNotCommitted(t *testing.T) {
 	pgtest.Each(t, func(t *testing.T, d *pgtest.DB) {
 		admin := awa(t, d, map[string]int{"orders": 2})
 		exec(t, admin, `update awa.queue_meta set enqueue_shards = 1 where queue = 'orders'`)
+		busy := d.Connect(t)
+		below, err := busy.Begin(ctxOf(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := below.Exec(ctxOf(t), `select awa.reserve_enqueue_seq('orders', 2::smallint, 0::smallint, 1)`); err != nil {
+			t.Fatal(err)
+		}
 		p := start(t, config(d.URL))
 		until(t, p, "drained above 1", func(s control.Snapshot) bool {
-			drained, ok := of(s, "orders").DrainedAbove(1)
+			r := of(s, "orders")
+			drained, ok := r.DrainedAbove(1)
+			if ok && !drained || r.Drain != nil && r.Drain.State == control.DrainLocked {
+				t.Errorf("only shard 0 is locked, and the lanes above are called so: %+v %+v", r.Drain, r.Drained)
+			}
 			return ok && drained
 		})
+		if err := below.Rollback(ctxOf(t)); err != nil {
+			t.Fatal(err)
+		}
 		conn := d.Connect(t)
 		tx, err := conn.Begin(ctxOf(t))
 		if err != nil {
@@ -65,8 +80,8 @@ func TestDrainedIsFalseWhileAProducerHasNotCommitted(t *testing.T) {
 			drained, ok := of(s, "orders").DrainedAbove(1)
 			return ok && !drained
 		})
-		if r := of(s, "orders"); r.Depth != control.Some(0) || r.HighestShard != 2 {
-			t.Errorf("%+v", r)
+		if r := of(s, "orders"); r.Depth != control.Some(0) || r.HighestShard != 2 || r.Drain.State != control.DrainLocked {
+			t.Errorf("%+v %+v", r, r.Drain)
 		}
 		if err := tx.Rollback(ctxOf(t)); err != nil {
 			t.Fatal(err)

@@ -17,7 +17,8 @@ type lane struct {
 	enqueue, claim  string // sequence names
 
 	wait, busy float64   // sums over the samples of the period
-	lockedAt   time.Time // our clock, newest look that saw a lock on it, granted or not
+	registered time.Time // our clock, no look sent before could see a lock on it
+	lockedAt   time.Time // our clock, newest look that saw a lock on it, granted or not; zero when none did
 	owner      who       // holder in the newest look that read pg_locks
 	since      time.Time // our clock, first look in an unbroken row that saw this owner
 
@@ -43,7 +44,8 @@ type lane struct {
 const vouchAge = time.Minute
 
 // empty says whether the lane held no ready job and no lock, known false when
-// depth is absent or no look of the last minute vouches for it.
+// depth is absent, or when neither a look saw a lock on it nor one of the last
+// minute, of those that could have seen one, vouches for it.
 func (l *lane) empty(now time.Time) (empty, known bool) {
 	d, ok := l.depth.Get()
 	if !ok {
@@ -55,7 +57,13 @@ func (l *lane) empty(now time.Time) (empty, known bool) {
 	if l.vouched.IsZero() || now.Sub(l.vouched) > vouchAge {
 		return false, false
 	}
-	return l.lockedAt.Before(l.vouched), true
+	if !l.lockedAt.Before(l.vouched) {
+		return false, true
+	}
+	if !l.registered.Before(l.vouched) {
+		return false, false
+	}
+	return true, true
 }
 
 // queue is one queue and what was seen of it.
@@ -115,13 +123,15 @@ type state struct {
 	queues   map[string]*queue
 	byKey    map[int64]*lane // replaced, never changed: the sampler matches without the lock
 	keys     []int64         // of byKey
+	edition  int             // of byKey, one more whenever it is made anew
 	queuesAt time.Time       // our clock, newest read of the configured counts
+	laneAt   time.Time       // our clock, when the newest lane was registered
 
 	instances []control.Instance
 	reports   map[string][]report // by queue
 	sessions  map[int32]session
 	owned     map[*lane]bool
-	fullAt    time.Time // our clock, newest look that read pg_locks
+	fullAt    time.Time // our clock, newest look that read pg_locks and knew all lanes
 	hurry     bool      // the slow reader wants a look that reads pg_locks
 
 	skew     time.Duration
@@ -181,7 +191,8 @@ func (s *state) register(names []string, found []lane, now time.Time) {
 		}
 		l := old[place{q.name, f.priority, f.shard}]
 		if l == nil || l.key != f.key || l.enqueue != f.enqueue || l.claim != f.claim {
-			l = &lane{queue: q, key: f.key, priority: f.priority, shard: f.shard, enqueue: f.enqueue, claim: f.claim, lockedAt: now}
+			l = &lane{queue: q, key: f.key, priority: f.priority, shard: f.shard, enqueue: f.enqueue, claim: f.claim, registered: now}
+			s.laneAt = now
 		}
 		q.lanes = append(q.lanes, l)
 	}
@@ -190,6 +201,7 @@ func (s *state) register(names []string, found []lane, now time.Time) {
 
 // index makes the key map anew.
 func (s *state) index() {
+	s.edition++
 	s.byKey = make(map[int64]*lane, len(s.byKey))
 	s.keys = make([]int64, 0, len(s.byKey))
 	for _, q := range s.queues {

@@ -8,9 +8,16 @@ func (m *Model) drainPane(r row, w int) []line {
 	if d == nil {
 		return nil
 	}
-	lines := []line{section(m.g.down2+" Draining", "above S = "+shardCount(d.From), w, m.g)}
+	title := " Draining"
+	if d.State == control.DrainUnknown {
+		title = " Upper lanes"
+	}
+	lines := []line{section(m.g.down2+title, "above S = "+shardCount(d.From), w, m.g)}
 	for _, s := range wrap(m.g.told(d.Words()), w, 3, m.g.dots) {
 		lines = append(lines, text(drainRole(d), s))
+	}
+	if d.State == control.DrainUnknown {
+		return lines
 	}
 	for _, s := range wrap(control.DrainOrder, w, 3, m.g.dots) {
 		lines = append(lines, text(roleDim, s))
@@ -44,7 +51,10 @@ func (m *Model) lanesFact(r row) string {
 		return fact
 	}
 	fact += ", " + m.g.down2 + " from shard " + shardCount(d.From) + " up"
-	if d.Active() {
+	switch {
+	case d.Active() && d.State == control.DrainUnknown:
+		return fact + " not known"
+	case d.Active():
 		return fact + " draining"
 	}
 	return fact + " drained"

@@ -71,7 +71,9 @@ func (m *Model) queueTitle(r row, w int) []line {
 	if d := r.decision; d != nil && (d.Policy.PauseUp != nil || d.Policy.PauseDown != nil) {
 		l.add(roleText, "  ").add(roleWarn, "braked")
 	}
-	if drains(r) != nil {
+	if d := drains(r); d != nil && d.State == control.DrainUnknown {
+		l.add(roleText, "  ").add(roleWarn, m.g.down2+" "+d.Short())
+	} else if d != nil {
 		l.add(roleText, "  ").add(roleWarn, m.g.down2+" DRAINING")
 	}
 	role, applied := m.appliedCell(r)

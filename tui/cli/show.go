@@ -66,17 +66,24 @@ func Show(w io.Writer, rows []Row, now time.Time) error {
 	return err
 }
 
-// Measuring says whether how fast a queue that is asked for drains is not known
-// yet, which takes some seconds of looking.
+// Measuring says whether how fast a queue that is asked for drains, or whether a
+// producer is in its upper lanes, is not known yet: that takes some seconds of
+// looking.
 func (c Command) Measuring(e control.Event) bool {
 	return slices.ContainsFunc(e.Snapshot.Readings, func(r control.Reading) bool {
-		return r.Drain != nil && r.Drain.State == control.DrainMeasuring && (c.Act.Queue == "" || c.Act.Queue == r.Queue)
+		d := r.Drain
+		if d == nil || c.Act.Queue != "" && c.Act.Queue != r.Queue {
+			return false
+		}
+		return d.State == control.DrainMeasuring || d.State == control.DrainUnknown && d.Jobs.OK()
 	})
 }
 
 // showDrain says what is left above the count, until nothing is.
 func showDrain(b *strings.Builder, d *control.Drain) {
 	switch {
+	case d.Active() && d.State == control.DrainUnknown:
+		fmt.Fprintf(b, "  upper     %s\n", d.Words())
 	case d.Active():
 		fmt.Fprintf(b, "  DRAINING  %s\n            %s\n", d.Words(), control.DrainOrder)
 	case d != nil:
