@@ -27,6 +27,7 @@ type queue struct {
 	leads   *control.LogEntry     // what the leader last decided here, nil when that is not known
 	marks   []mark                // oldest first
 	holders map[lane]held         // who was seen holding each lane, with somebody behind
+	behind  held                  // Holder of the newest reading that had samples
 }
 
 // lane names a lane of a queue.
@@ -113,8 +114,20 @@ func (m *memory) queue(name string) *queue {
 	return q
 }
 
+// standing is whom the waits of a reading are behind. One without samples shows
+// what was waiting before it (see present), and whom that was behind.
+func (q *queue) standing(r *control.Reading) *control.Holder {
+	if age := r.At.Unix() - q.behind.at.Unix(); r.Holder == nil && !r.Waiters.OK() && age >= 0 && age < lateFor {
+		return q.behind.Holder
+	}
+	return r.Holder
+}
+
 // hold remembers who has the lanes.
 func (q *queue) hold(r *control.Reading) {
+	if r.Waiters.OK() {
+		q.behind = held{r.Holder, r.At}
+	}
 	for k, h := range q.holders {
 		if r.At.Sub(h.at) > heldFor {
 			delete(q.holders, k)

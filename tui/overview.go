@@ -220,7 +220,7 @@ func (m *Model) behindLine(r row, w int) line {
 		return l.clip(w, m.g.dots)
 	case r.past:
 		return text(roleFaint, "who held the lanes is not kept")
-	case !r.reading.Waiters.OK():
+	case !m.figure(r, seriesWaiters).OK():
 		return text(roleFaint, "who holds the lanes was not seen")
 	}
 	return text(roleFaint, "nobody stands behind a holder")
@@ -228,7 +228,7 @@ func (m *Model) behindLine(r row, w int) line {
 
 // facts are a queue's numbers in one stretch of text.
 func (m *Model) facts(r row) string {
-	s := "S " + shardCount(r.reading.Shards) + " " + m.g.sep + " waiting " + count(r.reading.Waiters) + " " + m.g.sep + " share " + percent(r.reading.Share)
+	s := "S " + shardCount(r.reading.Shards) + " " + m.g.sep + " waiting " + count(m.figure(r, seriesWaiters)) + " " + m.g.sep + " share " + percent(m.figure(r, seriesShare))
 	if r.reading.ShareLow.OK() && r.reading.ShareHigh.OK() {
 		s += " (" + percent(r.reading.ShareLow) + ".." + percent(r.reading.ShareHigh) + ")"
 	}

@@ -14,6 +14,7 @@ import (
 type row struct {
 	*queue
 	reading  *control.Reading
+	behind   *control.Holder   // whom the waits that are shown are behind, nil when nobody
 	decision *control.Decision // nil when nothing decides; the leader's where that is known
 	led      *control.LogEntry // where the decision comes from when it is the leader's
 	heat     float64           // sessions waiting over the last seconds, NaN when unknown
@@ -42,7 +43,7 @@ func newPicture(ev control.Event, m *memory) *picture {
 		r := &ev.Snapshot.Readings[i]
 		q := m.queue(r.Queue)
 		d, led := m.led(&ev, byQueue[r.Queue])
-		p.rows = append(p.rows, row{queue: q, reading: r, decision: d, led: led,
+		p.rows = append(p.rows, row{queue: q, reading: r, behind: q.standing(r), decision: d, led: led,
 			heat: q.history.recent(seriesWaiters, ev.Snapshot.At.Unix(), heatSeconds).Or(math.NaN())})
 	}
 	return p

@@ -94,7 +94,7 @@ func (m *Model) queueCharts(r row, w, h int) []line {
 	spare := h - 12 - strip - min(max(len(r.reading.Lanes), 1), 8)
 	wh := min(max(spare*3/5, 3), 20)
 	sh := min(max(spare*2/5, 3), 12)
-	lines := []line{section("Waiting sessions, "+m.spanName(s), count(r.reading.Waiters)+" "+strings.TrimSpace(m.axisEnd()), w, m.g)}
+	lines := []line{section("Waiting sessions, "+m.spanName(s), count(m.figure(r, seriesWaiters))+" "+strings.TrimSpace(m.axisEnd()), w, m.g)}
 	lines = append(lines, m.waitersChart(r, w, wh)...)
 	lines = append(lines, section("Wait share", m.shareFact(r), w, m.g))
 	lines = append(lines, m.shareChart(r, s, w, sh)...)
@@ -111,7 +111,7 @@ func (m *Model) queueCharts(r row, w, h int) []line {
 }
 
 func (m *Model) shareFact(r row) string {
-	fact := percent(r.reading.Share)
+	fact := percent(m.figure(r, seriesShare))
 	if r.reading.WindowS > 0 {
 		fact += " over " + seconds(control.Some(r.reading.WindowS))
 	}
@@ -162,7 +162,7 @@ func (m *Model) causeLine(c control.Causes) line {
 
 // holderLine names the session that most stand behind. Nothing when nobody does.
 func (m *Model) holderLine(r row) (line, bool) {
-	h := r.reading.Holder
+	h := r.behind
 	var l line
 	if h == nil {
 		return l, false
@@ -213,7 +213,7 @@ func (m *Model) flowLines(r row, w int) []line {
 		return l
 	}
 	return []line{
-		one("enqueued", count(r.reading.EnqueueRate), " jobs/s", seriesRate, "  wait "+seconds(r.reading.WaitPerEnqueueS)+" each"),
-		one("ready", whole(r.reading.Depth), " jobs", seriesDepth, "  lag "+seconds(r.reading.LagS)),
+		one("enqueued", count(m.figure(r, seriesRate)), " jobs/s", seriesRate, "  wait "+seconds(r.reading.WaitPerEnqueueS)+" each"),
+		one("ready", whole(m.figure(r, seriesDepth)), " jobs", seriesDepth, "  lag "+seconds(m.figure(r, seriesLag))),
 	}
 }
