@@ -81,7 +81,7 @@ type Producer struct {
 	Application string       `json:"application,omitempty"`
 	Client      string       `json:"client,omitempty"`
 	Queue       string       `json:"queue"`    // physical queue name, raw
-	Sessions    int          `json:"sessions"` // most sessions seen at once in the window, 0 when it only reports
+	Sessions    Value        `json:"sessions"` // most sessions seen at once in the window, absent when it only reports
 	Shards      Value        `json:"shards"`   // count it works with: reported, or the proven lower bound
 	State       AppliedState `json:"state"`
 	How         string       `json:"how"`     // HowReported or HowInferred

@@ -59,10 +59,15 @@ type Instance struct {
 // Cost is what looking cost the database since the last snapshot.
 type Cost struct {
 	Statements     int     `json:"statements"`
-	BusyShare      float64 `json:"busy_share"`       // of one backend's time, 0..1; the sampler aims at <= 0.02
+	BusyShare      float64 `json:"busy_share"`       // of one backend's time, 0..1
 	SampleHz       float64 `json:"sample_hz"`        // current rate of looking
-	LocksReadShare float64 `json:"locks_read_share"` // share of looks that had to read pg_locks, 0..1
-	SlowedDown     bool    `json:"slowed_down"`      // the sampler holds itself back
+	LocksReadShare Value   `json:"locks_read_share"` // share of looks that had to read pg_locks, 0..1; absent without a look
+	SlowedDown     bool    `json:"slowed_down"`      // looks or the other reads hold themselves back
+
+	// What looking aims at, 0 in recordings that do not tell.
+	Pace     float64 `json:"pace"`      // by which both are lifted, at least 1
+	AimHz    float64 `json:"aim_hz"`    // looks a second while they are cheap
+	AimShare float64 `json:"aim_share"` // of one backend's time, 0..1, which looking is to stay within
 }
 
 // Problem is a part of a snapshot that could not be had.

@@ -192,7 +192,7 @@ func (q *queue) reported(r report) control.Producer {
 }
 
 func (q *queue) inferred(g *group, now time.Time) control.Producer {
-	p := control.Producer{Queue: q.name, How: control.HowInferred, Sessions: g.most,
+	p := control.Producer{Queue: q.name, How: control.HowInferred, Sessions: control.Some(float64(g.most)),
 		Application: g.key.app, Client: g.key.client,
 		SeenAgoS: control.Some(max(now.Sub(g.seenAt), 0).Seconds()),
 		Waiting:  control.Some(g.wait / float64(q.samples))}

@@ -57,7 +57,7 @@ func TestProducersThatReportAreBelieved(t *testing.T) {
 		('a', 'orders', 2, now()), ('b', 'orders', 1, now()), ('c', 'orders', 2, now() - interval '5 minutes')`)
 	p := start(t, config(d.URL))
 	s := until(t, p, "two reports", func(s control.Snapshot) bool { return of(s, "orders").Producers == control.Some(2) })
-	if r := of(s, "orders"); r.Applied != control.Some(1) || r.Stale != 1 || r.ProducerList[0].How != "reported" {
+	if r := of(s, "orders"); r.Applied != control.Some(1) || r.Stale != 1 || r.ProducerList[0].How != "reported" || r.ProducerList[0].Sessions.OK() {
 		t.Errorf("%+v", r.ProducerList)
 	}
 	dsn := as(t, d, admin, "plain", "")

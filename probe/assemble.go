@@ -31,7 +31,7 @@ func (c Config) snapshot(s *state, now time.Time, period time.Duration) control.
 		At: server, Database: s.database, Awa: s.awa, ClockSkew: s.skew,
 		Readings:  make([]control.Reading, 0, len(s.queues)),
 		Instances: slices.Clone(s.instances),
-		Cost:      s.cost(period),
+		Cost:      c.cost(s, period),
 	}
 	for _, q := range s.queues {
 		out.Readings = append(out.Readings, c.reading(q, s.reports[q.name], now, server, period, s.planned(c.BaseHz)))
@@ -44,18 +44,17 @@ func (c Config) snapshot(s *state, now time.Time, period time.Duration) control.
 	return out
 }
 
-func (s *state) cost(period time.Duration) control.Cost {
+func (c Config) cost(s *state, period time.Duration) control.Cost {
 	m := &s.meter
-	c := control.Cost{Statements: m.statements, SampleHz: s.hz, SlowedDown: s.late || s.slowed}
-	if m.looks > 0 {
-		c.LocksReadShare = float64(m.read) / float64(m.looks)
-	}
+	out := control.Cost{Statements: m.statements, SampleHz: s.hz, SlowedDown: s.late || s.slowed,
+		LocksReadShare: control.Some(float64(m.read) / float64(m.looks)), // 0 looks make it absent
+		Pace:           c.Pace, AimHz: c.BaseHz, AimShare: c.MaxCost}
 	if period > 0 {
 		m.share.over(m.busy.Seconds()/period.Seconds(), period.Seconds()/30)
 	}
-	c.BusyShare = m.share.v
+	out.BusyShare = m.share.v
 	*m = meter{share: m.share, ours: m.ours}
-	return c
+	return out
 }
 
 // over is add for a share that stood for part of the smoothing time. It starts

@@ -53,3 +53,15 @@ func TestALaneIsNotCalledLockedBeforeALookSawALockOnIt(t *testing.T) {
 		t.Errorf("a lock above the count: %s", got)
 	}
 }
+
+func TestCostTellsItsLimitsAndNoShareWithoutALook(t *testing.T) {
+	c, s := Config{Pace: 20, BaseHz: 8, MaxCost: 0.1}.withDefaults(), newState()
+	got := c.cost(s, time.Second)
+	if got.Pace != 20 || got.AimHz != 8 || got.AimShare != 0.1 || got.LocksReadShare.OK() {
+		t.Errorf("%+v", got)
+	}
+	s.fold(look{read: true, visible: true, sent: epoch, at: epoch}, &estimator{})
+	if got := c.cost(s, time.Second).LocksReadShare; got != control.Some(1) {
+		t.Errorf("one look that read the lock table: %v", got)
+	}
+}

@@ -122,7 +122,7 @@ func TestRatesFollowTheEnqueueSequences(t *testing.T) {
 		t.Errorf("idle: rate %v, wait %v", idle.EnqueueRate, idle.WaitPerEnqueueS)
 	}
 	r := of(s, "orders")
-	if len(r.ProducerList) != 1 || r.ProducerList[0].Sessions < 2 || !strings.HasSuffix(r.ProducerList[0].ID, " shop") ||
+	if len(r.ProducerList) != 1 || r.ProducerList[0].Sessions.Or(0) < 2 || !strings.HasSuffix(r.ProducerList[0].ID, " shop") ||
 		r.ProducerList[0].How != "inferred" {
 		t.Errorf("producers %+v", r.ProducerList)
 	}

@@ -78,7 +78,7 @@ func (w *world) event() control.Event {
 	s := &control.Snapshot{At: at, ClockSkew: w.skew,
 		Database: control.Database{Host: "db1.example", Port: 5432, Name: "app", User: "pilot", Version: "18.4", StartedAt: start.Add(-70 * time.Hour), Label: "prod"},
 		Awa:      control.Installation{State: control.AwaActive, Schema: "awa", Version: 43, Sentence: "Queue storage is active.", MayWatch: true, MayWrite: true},
-		Cost:     control.Cost{Statements: 9, BusyShare: 0.004, SampleHz: 4, LocksReadShare: 0.8}}
+		Cost:     control.Cost{Statements: 9, BusyShare: 0.004, SampleHz: 4, LocksReadShare: control.Some(0.8)}}
 	ev := control.Event{At: w.now, Snapshot: s, ProcessMode: control.ModeShadow, Leader: "self", Memory: "database"}
 	for i, name := range w.names {
 		r := reading(name, at, i, w.sec)
@@ -126,7 +126,7 @@ func reading(name string, at time.Time, i, sec int) control.Reading {
 	}
 	r.Lanes[0].Holder = r.Holder
 	for p, state := range []control.AppliedState{control.AppliedOn, control.AppliedStale, control.AppliedUnknown} {
-		r.ProducerList = append(r.ProducerList, control.Producer{ID: fmt.Sprintf("10.0.4.%d checkout", 17+p), Queue: name, Sessions: 4,
+		r.ProducerList = append(r.ProducerList, control.Producer{ID: fmt.Sprintf("10.0.4.%d checkout", 17+p), Queue: name, Sessions: control.Some(4),
 			Shards: control.Some(float64(r.Shards)), State: state, How: []string{"reported", "inferred", "inferred"}[p],
 			Detail: "took lane 2/1 after the change", SeenAgoS: control.Some(0.8), Waiting: control.Some(wait / 3)})
 	}

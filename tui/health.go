@@ -50,9 +50,10 @@ func (m *Model) healthPage(w, h int) []line {
 	lines = append(lines, line{}, section("Cost of looking", "", w, m.g))
 	c := s.Cost
 	say(roleText, fmt.Sprintf("%s of one backend's time, %d statements since the last reading, %s looks a second, %s of them at the lock table",
-		percent(control.Some(c.BusyShare)), c.Statements, count(control.Some(c.SampleHz)), percent(control.Some(c.LocksReadShare))))
+		percent(control.Some(c.BusyShare)), c.Statements, count(control.Some(c.SampleHz)), percent(c.LocksReadShare)))
+	say(roleDim, aimWords(c))
 	if c.SlowedDown {
-		say(roleWarn, "the sampler holds itself back")
+		say(roleWarn, slowedWords(c))
 	}
 	lines = append(lines, line{}, section("Clocks", "", w, m.g))
 	say(roleText, "server minus ours "+skew(s.ClockSkew.Seconds())+"; ages are taken from the server's clock")
@@ -66,6 +67,31 @@ func (m *Model) healthPage(w, h int) []line {
 		say(roleText, m.opt.LogFile)
 	}
 	return m.scroll(lines, h)
+}
+
+// aimWords is what looking aims at. Waiting for a processor is in what was
+// measured, and not in what can be aimed at.
+func aimWords(c control.Cost) string {
+	hz, share := count(control.Some(c.AimHz)), percent(control.Some(c.AimShare))
+	switch {
+	case c.AimHz == 0:
+		return ""
+	case c.Pace > 1:
+		return fmt.Sprintf("a pace of %g asks for %s looks a second and allows up to %s of one backend's time, more than without it; waiting for a processor comes on top", c.Pace, hz, share)
+	}
+	return fmt.Sprintf("it aims at %s looks a second and at most %s of one backend's time; waiting for a processor comes on top", hz, share)
+}
+
+// slowedWords say which part of looking costs more than its share, and so is done
+// less often.
+func slowedWords(c control.Cost) string {
+	switch {
+	case c.AimHz == 0:
+		return "looking holds itself back"
+	case c.SampleHz < 0.96*c.AimHz:
+		return "it looks less often than that: a look costs more than its share"
+	}
+	return "counts, depth or rates are read less often than they would be: reading them costs more than its share"
 }
 
 func skew(f float64) string {

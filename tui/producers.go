@@ -219,7 +219,7 @@ func (m *Model) producerColumns(w int) []column[producerItem] {
 		{title: "S", w: 7, right: true, prio: 1, cell: m.producerShards},
 		{title: "STATE", w: 9, prio: 1, cell: func(i producerItem) (role, string) { return m.appliedState(i.producer.State) }},
 		{title: "HOW", w: 8, prio: 4, cell: func(i producerItem) (role, string) { return roleDim, safe(i.producer.How, m.g.ascii) }},
-		{title: "SESSIONS", w: 8, right: true, prio: 3, cell: func(i producerItem) (role, string) { return roleText, strconv.Itoa(i.producer.Sessions) }},
+		{title: "SESSIONS", w: 8, right: true, prio: 3, cell: func(i producerItem) (role, string) { return quietZero(i.producer.Sessions), whole(i.producer.Sessions) }},
 		{title: "WAIT", w: 5, right: true, prio: 2, cell: func(i producerItem) (role, string) {
 			return quietZero(i.producer.Waiting), count(i.producer.Waiting)
 		}},

@@ -71,7 +71,7 @@ func (s *stage) reading(i int) control.Reading {
 		r.Drain = &control.Drain{From: 2, State: control.DrainFalling, Lanes: 1, Jobs: control.Some(4), Rate: s.shown(9), WindowS: 30, LeftS: s.shown(60)}
 	}
 	for k := range 4 {
-		r.ProducerList = append(r.ProducerList, control.Producer{ID: fmt.Sprintf("10.0.4.%d checkout", k), Queue: r.Queue, Sessions: 4,
+		r.ProducerList = append(r.ProducerList, control.Producer{ID: fmt.Sprintf("10.0.4.%d checkout", k), Queue: r.Queue, Sessions: control.Some(4),
 			Shards: control.Some(2), State: control.AppliedOn, How: "reported", Detail: "reports 2", SeenAgoS: s.shown(2), Waiting: s.shown(3)})
 	}
 	return r
@@ -104,7 +104,7 @@ func (s *stage) event() control.Event {
 	snap := &control.Snapshot{At: s.at().Add(30 * time.Millisecond), ClockSkew: -3 * time.Millisecond,
 		Database: control.Database{Host: "db1", Port: 5432, Name: "app", User: "pilot", Version: "18.4", StartedAt: epoch.Add(-time.Hour)},
 		Awa:      control.Installation{State: control.AwaActive, Schema: "awa", Version: 43, Sentence: "Queue storage is active.", MayWatch: true, MayWrite: true},
-		Cost:     control.Cost{Statements: 9, BusyShare: 0.004, SampleHz: 4, LocksReadShare: 0.8}}
+		Cost:     control.Cost{Statements: 9, BusyShare: 0.004, SampleHz: 4, LocksReadShare: control.Some(0.8)}}
 	w.Now = snap.At
 	ev.World = w
 	for i := range s.queues {

@@ -145,7 +145,7 @@ func (m *Metrics) showLooking(p *page) {
 	}
 	p.value(probeBusy, control.Some(s.Cost.BusyShare))
 	p.value(probeHertz, control.Some(s.Cost.SampleHz))
-	p.value(probeLocksRead, control.Some(s.Cost.LocksReadShare))
+	p.value(probeLocksRead, s.Cost.LocksReadShare)
 	p.is(probeSlowed, s.Cost.SlowedDown)
 }
 

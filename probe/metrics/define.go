@@ -200,7 +200,7 @@ var (
 	probeHertz = gauge("shardpilot_probe_looks_hertz", "per second",
 		"How often the probe looks at the lanes at present.")
 	probeLocksRead = gauge("shardpilot_probe_locks_read_ratio", ratio,
-		"Share of looks that had to read the lock table.")
+		"Share of looks that had to read the lock table. Absent while there was none.")
 	probeSlowed = gauge("shardpilot_probe_slowed", yesNo,
 		"Whether the probe holds itself back because looking costs too much.")
 	eventsDropped = counter("shardpilot_events_dropped_total", number,

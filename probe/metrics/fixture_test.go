@@ -77,7 +77,7 @@ func (c *clock) tick(readings ...control.Reading) control.Event {
 			At: at.Add(skew), ClockSkew: skew, Readings: readings,
 			Database: control.Database{Host: "db.example", Port: 5432, Name: "app", Version: "18.4", Label: "prod"},
 			Awa:      control.Installation{State: control.AwaActive, Schema: "awa_queue", Version: 40},
-			Cost:     control.Cost{Statements: 9, BusyShare: 0.004, SampleHz: 4, LocksReadShare: 1},
+			Cost:     control.Cost{Statements: 9, BusyShare: 0.004, SampleHz: 4, LocksReadShare: control.Some(1)},
 			Problems: []control.Problem{{Part: "activity", Detail: "hidden"}},
 		},
 	}
