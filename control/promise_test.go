@@ -134,7 +134,8 @@ func broken(s *stage, in Input, d *Decision, fx Effects) string {
 		return ""
 	}
 	revert := s.state.RevertTo != 0 && x.To == s.state.RevertTo
-	one := x.To == x.From/2 || x.To == 2*x.From || x.To == q.Max && x.To > x.From && x.To < 2*x.From
+	one := x.To == x.From/2 || x.To == 2*x.From || x.To == q.Max && x.To > x.From && x.To < 2*x.From ||
+		verb == VerbApprove && x.To > x.From && x.To < 2*x.From // to what was the maximum when it was proposed
 	switch {
 	case !q.Auto:
 		return "an unopted queue"
