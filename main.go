@@ -794,8 +794,12 @@ func noQueue(name string) error {
 
 // set changes what the controller may do with a queue, or its count.
 func set(ctx context.Context, cmd cli.Command) error {
+	cfg, err := forHand(ctx, cmd)
+	if err != nil {
+		return err
+	}
 	atOnce := func(control.Decision, int) bool { return true }
-	return byHand(ctx, cmd, atOnce, func(ctx context.Context, r *loop.Runner, e control.Event, now control.Decision) error {
+	return byHand(ctx, cmd, cfg, atOnce, func(ctx context.Context, r *loop.Runner, e control.Event, now control.Decision) error {
 		if err := cmd.Agree(cmd.Act.Consequences(place(e), now.From, now.Undo)); err != nil {
 			return err
 		}
@@ -819,6 +823,13 @@ func set(ctx context.Context, cmd cli.Command) error {
 // settleApproval approves or rejects the pending step. An approval is checked
 // against what the queue does now, so it looks for a few seconds first.
 func settleApproval(ctx context.Context, cmd cli.Command) error {
+	cfg, err := forHand(ctx, cmd)
+	if err != nil {
+		return err
+	}
+	if err := db.AnyPending(ctx, cfg, cmd.Act.Queue); err != nil {
+		return err
+	}
 	verb, enough := control.Verb(cmd.Name), func(control.Decision, int) bool { return true }
 	if verb == control.VerbApprove && !cmd.Act.Force {
 		enough = canJudge
@@ -831,7 +842,7 @@ func settleApproval(ctx context.Context, cmd cli.Command) error {
 		}
 		return enough(d, looks)
 	}
-	return byHand(ctx, cmd, first, func(ctx context.Context, r *loop.Runner, e control.Event, now control.Decision) error {
+	return byHand(ctx, cmd, cfg, first, func(ctx context.Context, r *loop.Runner, e control.Event, now control.Decision) error {
 		if now.Step == nil && meant != nil { // somebody was quicker; the answer says who
 			now.Step = meant
 		} else if now.Step == nil {
@@ -858,17 +869,19 @@ func canJudge(d control.Decision, looks int) bool {
 	return looks >= approveLooks && !few || d.Step == nil && looks > 3
 }
 
+// forHand connects where policies are kept.
+func forHand(ctx context.Context, cmd cli.Command) (*db.Config, error) {
+	cfg, err := connector(ctx, cmd.Conn, slog.New(slog.DiscardHandler))
+	if err == nil {
+		err = wantsMemory(ctx, cfg)
+	}
+	return cfg, err
+}
+
 // byHand looks at a queue until it was seen often enough, and lets a person
 // act on what it is at.
-func byHand(ctx context.Context, cmd cli.Command, enough func(d control.Decision, looks int) bool,
+func byHand(ctx context.Context, cmd cli.Command, cfg *db.Config, enough func(d control.Decision, looks int) bool,
 	do func(context.Context, *loop.Runner, control.Event, control.Decision) error) error {
-	cfg, err := connector(ctx, cmd.Conn, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return err
-	}
-	if err := wantsMemory(ctx, cfg); err != nil {
-		return err
-	}
 	looks := 0
 	return observe(ctx, cmd, cfg, func(e control.Event) bool {
 		looks++
@@ -901,8 +914,6 @@ func carryOut(ctx context.Context, r *loop.Runner, c control.Command, asJSON boo
 		if err := cli.Object(os.Stdout, map[string]any{"queue": c.Queue, "verb": c.Verb, "detail": res.Detail, "change": res.Change, "policy": res.Policy}); err != nil {
 			return err
 		}
-	} else {
-		fmt.Println(tui.Safe(c.Queue) + ": " + tui.Safe(res.Detail))
 	}
 	if ch := res.Change; ch != nil && ch.Outcome != control.OutcomeApplied {
 		kind := control.FaultRefused
@@ -910,6 +921,9 @@ func carryOut(ctx context.Context, r *loop.Runner, c control.Command, asJSON boo
 			kind = control.FaultFailed
 		}
 		return &control.Fault{Kind: kind, What: fmt.Sprintf("%d -> %d was %s: %s", ch.From, ch.To, ch.Outcome, ch.Detail), Hint: "shardpilot show tells where the queue stands now"}
+	}
+	if !asJSON {
+		fmt.Println(tui.Safe(c.Queue) + ": " + tui.Safe(res.Detail))
 	}
 	return nil
 }
@@ -997,7 +1011,12 @@ func with(ctx context.Context, cmd cli.Command, do func(context.Context, *pgx.Co
 
 func showLog(ctx context.Context, cmd cli.Command) error {
 	return with(ctx, cmd, func(ctx context.Context, conn *pgx.Conn) error {
-		entries, err := db.ReadLog(ctx, conn, db.LogFilter{Queue: cmd.Act.Queue, Younger: cmd.Act.Since}, cmd.Act.Limit)
+		a := cmd.Act
+		f := db.LogFilter{Queue: a.Queue, Since: a.Since, Until: a.Until, By: a.By}
+		for _, k := range a.Kinds {
+			f.Kinds = append(f.Kinds, control.LogKind(k))
+		}
+		entries, err := db.ReadLog(ctx, conn, f, a.Limit)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,9 @@
 package control
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Act is Decide for people: what a command amounts to, as effects. An error is
 // a *Fault that says why not, and nothing is to be done; Superseded tells which
@@ -75,9 +78,12 @@ func approve(p Policy, s State, in Input, c Command) (Effects, Result, error) {
 		return Effects{}, res, err
 	}
 	reason, detail := s.over(&in)
+	var aside []Blocker
 	if reason == "" {
 		if list := recheck(p, &s, &in, n, c.Force); len(list) > 0 {
 			reason, detail = list[0].Rule, list[0].Detail
+		} else if c.Force {
+			aside = slices.DeleteFunc(recheck(p, &s, &in, n, false), func(b Blocker) bool { return b.Rule == ReasonNotDrained }) // the gate looks at that itself
 		}
 	}
 	if reason != "" {
@@ -95,7 +101,10 @@ func approve(p Policy, s State, in Input, c Command) (Effects, Result, error) {
 	}
 	step := in.handed(&s, n.To, c, why)
 	step.Pending, step.Entry.Pending = n.Generation, n.Generation
-	step.Entry.PredictedGain = n.PredictedGain
+	step.Entry.SetAside(aside...)
+	if n.To > n.From {
+		step.Entry.PredictedGain = n.PredictedGain
+	}
 	if n.Reason == ReasonRevert {
 		step.Entry.Reason, step.Drained = ReasonRevert, false
 	}

@@ -85,9 +85,13 @@ func pin(p Policy, s State, in Input, c Command) (Effects, Result, error) {
 		return Effects{}, res, err
 	}
 	q := in.Queue
-	if q.Auto && to > q.Max && !c.Force {
-		return Effects{}, res, refused(fmt.Sprintf("the most this queue may have is %d, not %d", q.Max, to),
-			"Raise its maximum first, or pin it with force")
+	var aside []Blocker
+	if q.Auto && to > q.Max {
+		above := fmt.Sprintf("the most this queue may have is %d, not %d", q.Max, to)
+		if !c.Force {
+			return Effects{}, res, refused(above, "Raise its maximum first, or pin it with force")
+		}
+		aside = []Blocker{{Rule: ReasonAtMax, Detail: above}}
 	}
 	set := &Pin{Shards: to, By: c.By(), Why: c.Why}
 	if c.For > 0 {
@@ -100,6 +104,7 @@ func pin(p Policy, s State, in Input, c Command) (Effects, Result, error) {
 		e.Detail += " for " + span(c.For)
 	}
 	e.Until = set.Until
+	e.SetAside(aside...)
 	if to == in.Signal.Shards || in.Signal.Shards == 0 {
 		res.Policy, res.Detail = q, e.Detail
 		return Effects{Entries: []LogEntry{e}, Policy: &q}, res, nil
@@ -115,6 +120,7 @@ func pin(p Policy, s State, in Input, c Command) (Effects, Result, error) {
 	step := in.handed(nil, to, c, ReasonPinned)
 	step.Policy, step.Save = q, true
 	step.Entry.Detail, step.Entry.Until = e.Detail, set.Until
+	step.Entry.SetAside(aside...)
 	return Effects{Step: step}, res, nil
 }
 

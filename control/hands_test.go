@@ -88,6 +88,25 @@ func TestOnlyForceLowersPastJobsInTheUpperLanes(t *testing.T) {
 		if err != nil || fx.Step.Drained == force || fx.Step.Provision {
 			t.Errorf("force %v: %v, %+v", force, err, fx.Step)
 		}
+		if e := fx.Step.Entry; e.Forced || e.PredictedGain.OK() || e.Evidence.PredictedGain.OK() {
+			t.Errorf("force %v: nothing is set aside before the gate has looked, and a step down gains nothing: %+v", force, e)
+		}
+	}
+}
+
+func TestTheLogSaysWhichRulesForceSetAside(t *testing.T) {
+	s := newStage()
+	_ = s.do([]string{"run", "5s", "crowd=2"})
+	s.queue.Auto, s.queue.Max, s.queue.AcceptedBy, s.queue.AcceptedAt = true, 4, "bob", s.now
+	for to, forced := range map[int]bool{8: true, 4: false} {
+		fx, _, err := hand(t, s, Command{Verb: VerbPin, To: to, Force: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := fx.Step.Entry
+		if e.Forced != forced || forced && (len(e.Blockers) != 1 || e.Blockers[0].Rule != ReasonAtMax || e.Blockers[0].Detail != "the most this queue may have is 4, not 8") {
+			t.Errorf("pinned to %d: %+v", to, e)
+		}
 	}
 }
 

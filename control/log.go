@@ -16,6 +16,11 @@ const (
 	LogAct       LogKind = "act"       // an operator changed a policy or rejected a step
 )
 
+// LogKinds is the closed list.
+func LogKinds() []LogKind {
+	return []LogKind{LogDecision, LogProposed, LogWithdrawn, LogChange, LogAdopted, LogVerdict, LogAct}
+}
+
 // LogEntry is one line of the decision log. The log is what survives the
 // process: State is a fold over it (RebuildState), so whatever later decisions
 // depend on is in here.
@@ -35,6 +40,9 @@ type LogEntry struct {
 	Host  string `json:"host"`  // where the actor sat, "" when not known
 	Why   string `json:"why"`   // what an operator gave as reason
 	Verb  Verb   `json:"verb"`  // the operator's command, "" for the controller
+	Role  string `json:"role"`  // database role that wrote it, given by the store; "" before
+	// Forced: a person set rules aside that stood in the way, those in Blockers.
+	Forced bool `json:"forced"`
 
 	Outcome       Outcome   `json:"outcome"`         // of a change
 	Verdict       Verdict   `json:"verdict"`         // of a verification
@@ -45,6 +53,19 @@ type LogEntry struct {
 	Blockers      []Blocker `json:"blockers"`        //
 	Evidence      Evidence  `json:"evidence"`        //
 	Before        Figures   `json:"before,omitzero"` // of a change: what it will be compared with
+}
+
+// SetAside adds rules that a person sets aside with what the entry is about.
+func (e *LogEntry) SetAside(aside ...Blocker) {
+	e.Blockers = append(e.Blockers, aside...)
+	e.Forced = e.Forced || len(aside) > 0
+}
+
+// Moment is a point of time: At, or when that is zero Ago before the server's
+// now. Zero is none.
+type Moment struct {
+	At  time.Time
+	Ago time.Duration
 }
 
 // Figures are what a verification compares, over one window.

@@ -112,8 +112,13 @@ func (in *Input) step(s *State, to int, d *Decision) *Step {
 	if d != nil {
 		e.Reason, e.Detail, e.Evidence, e.PredictedGain = d.Reason, d.Detail, d.Evidence, d.PredictedGain
 	} else {
-		e.Evidence = in.Signal.evidence(false, PredictedGain(from, to, in.Signal.Inside))
-		e.PredictedGain = e.Evidence.PredictedGain
+		if to > from {
+			e.PredictedGain = PredictedGain(from, to, in.Signal.Inside)
+		}
+		e.Evidence = in.Signal.evidence(false, e.PredictedGain)
+	}
+	if to < from { // fewer lanes are no gain
+		e.PredictedGain = None()
 	}
 	e.Before = in.Signal.Figures
 	return &Step{

@@ -31,6 +31,12 @@ func (g *Gate) change(ctx context.Context, conn *pgx.Conn, s control.Step, made 
 			if err := drained(ctx, tx, sc, s); err != nil {
 				return err
 			}
+		} else if s.Force && s.To < s.From && s.Entry.Reason != control.ReasonRevert {
+			aside, err := setAside(ctx, tx, sc, s)
+			if err != nil {
+				return err
+			}
+			s.Entry.SetAside(aside...)
 		}
 		if entry, err = g.sign(ctx, tx, s, sc, made); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -135,6 +136,11 @@ func TestRowsAboveALoweredCountDrainOnceEach(t *testing.T) {
 		forced := g.hand(4, 1)
 		forced.Drained, forced.Force = false, true
 		g.apply(forced, control.OutcomeApplied)
+		e := g.log()[len(g.log())-1]
+		if !e.Forced || len(e.Blockers) != 1 || e.Blockers[0].Rule != control.ReasonNotDrained || !strings.Contains(e.Blockers[0].Detail, "from shard 1 on ") ||
+			!strings.Contains(e.Blockers[0].Detail, " left in ") || e.Role != "postgres" {
+			t.Errorf("the log does not say what was set aside, and by whom: %+v", e)
+		}
 		seen := r.Stats().Enqueued
 		eventually(t, "jobs under the lowered count", func() bool { return r.Stats().Enqueued > seen+64 })
 		s := stop()

@@ -25,6 +25,7 @@ func (g *Gate) settle(ctx context.Context, s control.Step, h *halt, made provisi
 	defer cancel()
 	e := entryOf(s)
 	e.Outcome, e.Reason, e.Detail, e.Pending = h.outcome, h.rule, h.words(), 0
+	e.Forced, e.Blockers = false, nil // nothing was done in spite of them
 	if note := made.note(false); note != "" {
 		e.Detail = join(e.Detail, note)
 	}

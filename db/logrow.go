@@ -35,7 +35,7 @@ func appendEntry(ctx context.Context, tx execer, e control.LogEntry, epoch int64
 	_, err := tx.Exec(ctx, query("store/append"), stamp(e.At), string(e.Kind), e.Queue, string(e.Mode), string(e.Action),
 		e.From, e.To, string(e.Reason), e.Detail, e.Actor, e.Host, e.Why, string(e.Verb),
 		string(e.Outcome), string(e.Verdict), number(e.Gain), number(e.PredictedGain), stamp(e.Until), e.Pending,
-		js[0], js[1], js[2], epoch)
+		js[0], js[1], js[2], epoch, e.Forced)
 	return err
 }
 
@@ -77,7 +77,7 @@ func readEntry(row pgx.CollectableRow) (control.LogEntry, error) {
 	var blockers, evidence, before string
 	err := row.Scan(&e.ID, &e.At, &e.Kind, &e.Queue, &e.Mode, &e.Action, &e.From, &e.To, &e.Reason, &e.Detail,
 		&e.Actor, &e.Host, &e.Why, &e.Verb, &e.Outcome, &e.Verdict, &gain, &predicted,
-		&until, &e.Pending, &blockers, &evidence, &before)
+		&until, &e.Pending, &blockers, &evidence, &before, &e.Role, &e.Forced)
 	if err != nil {
 		return e, err
 	}

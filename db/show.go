@@ -3,7 +3,6 @@ package db
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -12,10 +11,12 @@ import (
 
 // LogFilter narrows ReadLog. The zero value is everything.
 type LogFilter struct {
-	Queue   string            // "" for all
-	Kinds   []control.LogKind // nil for all
-	Before  int64             // only entries with a smaller ID, for paging; 0 for all
-	Younger time.Duration     // only entries younger than this by the server's clock; 0 for all
+	Queue  string            // "" for all
+	Kinds  []control.LogKind // nil for all
+	Before int64             // only entries with a smaller ID, for paging; 0 for all
+	Since  control.Moment    // only entries of that time or later
+	Until  control.Moment    // only entries before that time
+	By     string            // only of this actor, as name@host or name; "" for all
 }
 
 // DefaultLogLimit is how many entries ReadLog gives when told 0, and
@@ -34,7 +35,8 @@ func ReadLog(ctx context.Context, conn *pgx.Conn, f LogFilter, limit int) ([]con
 	for _, k := range f.Kinds {
 		kinds = append(kinds, string(k))
 	}
-	entries, err := collect(ctx, conn, readEntry, query("store/log"), f.Queue, kinds, f.Before, f.Younger.Seconds(), min(limit, maxLogLimit))
+	entries, err := collect(ctx, conn, readEntry, query("store/log"), f.Queue, kinds, f.Before,
+		stamp(f.Since.At), f.Since.Ago.Seconds(), stamp(f.Until.At), f.Until.Ago.Seconds(), f.By, min(limit, maxLogLimit))
 	return entries, interpret(err, "read the decision log")
 }
 

@@ -3,6 +3,7 @@ package db
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,11 +88,29 @@ func TestLogIsReadNewestFirstAndFiltered(t *testing.T) {
 	if e := got(LogFilter{Kinds: []control.LogKind{control.LogDecision}}, 0); len(e) != 5 {
 		t.Errorf("%+v", e)
 	}
-	if e := got(LogFilter{Younger: time.Nanosecond}, 0); len(e) != 0 {
+	if e := got(LogFilter{Since: control.Moment{Ago: time.Nanosecond}}, 0); len(e) != 0 {
 		t.Errorf("%+v", e)
 	}
-	if e := got(LogFilter{Younger: time.Hour}, 0); len(e) != 10 {
+	if e := got(LogFilter{Since: control.Moment{Ago: time.Hour}}, 0); len(e) != 10 {
 		t.Errorf("%d entries within an hour", len(e))
+	}
+	oldest := got(LogFilter{}, 0)[9].At
+	for want, f := range map[int]LogFilter{
+		10: {Since: control.Moment{At: oldest}, Until: control.Moment{At: oldest.Add(time.Hour)}},
+		0:  {Until: control.Moment{At: oldest}},
+		-1: {Until: control.Moment{Ago: time.Hour}},
+		5:  {By: "controller"},
+	} {
+		if e := got(f, 0); len(e) != max(want, 0) {
+			t.Errorf("%+v: %d entries", f, len(e))
+		}
+	}
+	who := act(control.VerbPause).Actor
+	name, _, _ := strings.Cut(who, "@")
+	for by, want := range map[string]int{who: 5, name: 5, name + "x": 0} {
+		if e := got(LogFilter{By: by}, 0); len(e) != want || want > 0 && (e[0].Actor != who || e[0].Role != "postgres") {
+			t.Errorf("by %q: %+v", by, e)
+		}
 	}
 }
 

@@ -38,6 +38,7 @@ func (m *Model) entryPage(w, h int) []line {
 	fact("why", m.memory.words(string(l.Reason)))
 	fact("", m.g.own(l.Detail))
 	fact("by", control.Command{Actor: l.Actor, Host: hostOf(l)}.By())
+	fact("role", l.Role)
 	fact("their reason", l.Why)
 	if set { // the entry has the mode it found
 		fact("mode before", string(l.Mode))
@@ -61,7 +62,11 @@ func (m *Model) entryPage(w, h int) []line {
 		lines = append(lines, m.evidenceLines(l.Evidence, w)...)
 	}
 	if len(l.Blockers) > 0 {
-		lines = append(lines, section("In the way", control.Plural(len(l.Blockers), "rule"), w, m.g))
+		title := "In the way"
+		if l.Forced {
+			title = "Set aside by force"
+		}
+		lines = append(lines, section(title, control.Plural(len(l.Blockers), "rule"), w, m.g))
 		for _, b := range l.Blockers {
 			lines = append(lines, m.blockerLines(b, w)...)
 		}

@@ -147,6 +147,9 @@ func (m *Model) press(key string) Effect {
 			return b.do(m)
 		}
 	}
+	if m.opt.ReadOnly && slices.ContainsFunc(actionBindings(), func(b binding) bool { return b.works(m.screen) && slices.Contains(b.keys, key) }) {
+		m.say("read-only: nothing is changed from here; start without --read-only to act")
+	}
 	return Effect{}
 }
 

@@ -54,6 +54,19 @@ func TestNoCountIsAskedForThatCannotBeWritten(t *testing.T) {
 	}
 }
 
+func TestReadOnlySaysWhyAKeyDoesNothing(t *testing.T) {
+	for _, k := range []string{"a", "p", "o", "m"} {
+		w := acting(t)
+		w.m.opt.ReadOnly = true
+		w.play(1)
+		lacks(t, w.m, "read-only: nothing")
+		if e := w.keys(k); w.m.dialog != nil || e.Do != nil {
+			t.Errorf("%q asks", k)
+		}
+		has(t, w.m, "read-only: nothing is changed from here")
+	}
+}
+
 func TestNothingIsAskedThatCannotBeKept(t *testing.T) {
 	for said, change := range map[string]func(*control.Event){
 		"read-only: the decision log cannot be read": func(ev *control.Event) { ev.Memory = "the decision log cannot be read" },

@@ -214,5 +214,6 @@ func (h *hasher) entry(e *control.LogEntry) {
 		e.Detail = text(e.Detail)
 	}
 	e.Queue, e.Actor, e.Host, e.Why = h.queue(e.Queue), h.person(e.Actor), h.name("host", e.Host), text(e.Why)
+	e.Role = h.name("user", e.Role)
 	e.Blockers = h.blockers(e.Blockers)
 }

@@ -65,8 +65,10 @@ func check(c Command, set *pflag.FlagSet) error {
 		if c.Act.Limit < 1 || c.Act.Limit > 10000 {
 			return usageOf("log", "--limit must be 1 to 10000, got %d", c.Act.Limit)
 		}
-		if c.Act.Since < 0 {
-			return usageOf("log", "--since must not be negative, got %s", c.Act.Since)
+		for _, k := range c.Act.Kinds {
+			if !slices.Contains(control.LogKinds(), control.LogKind(k)) {
+				return usageOf("log", "--kind takes %s, got %q", kindWords(), k)
+			}
 		}
 	}
 	return nil

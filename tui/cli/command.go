@@ -10,6 +10,7 @@ package cli
 import (
 	"time"
 
+	"shardpilot/control"
 	"shardpilot/tui"
 )
 
@@ -140,6 +141,9 @@ type Act struct {
 	Role      string // grants
 	Level     string // grants, doctor: watch or act
 	Limit     int    // log: rows
-	Since     time.Duration
+	Since     control.Moment
+	Until     control.Moment
+	By        string   // log: actor
+	Kinds     []string // log: kinds of entry, nil for all
 	Force     bool
 }

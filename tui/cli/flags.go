@@ -157,7 +157,10 @@ func uninstallFlags(f *pflag.FlagSet, c *Command) {
 
 func logFlags(f *pflag.FlagSet, c *Command) {
 	f.IntVar(&c.Act.Limit, "limit", 50, "newest entries to print, 1 to 10000")
-	f.DurationVar(&c.Act.Since, "since", 0, "only entries younger than this")
+	f.Var(moment{&c.Act.Since}, "since", "only entries from this time on: how long ago, a date, or RFC 3339")
+	f.Var(moment{&c.Act.Until}, "until", "only entries before this time")
+	f.StringVar(&c.Act.By, "by", "", "only what this actor did: name@host, or name alone")
+	f.StringSliceVar(&c.Act.Kinds, "kind", nil, "only these kinds of entry, separated by commas (all)")
 }
 
 func grantFlags(f *pflag.FlagSet, c *Command) {

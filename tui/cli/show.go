@@ -168,24 +168,54 @@ func Log(w io.Writer, entries []control.LogEntry, asJSON bool) error {
 }
 
 func entryWords(e control.LogEntry) string {
-	words := fmt.Sprintf("%-9s %s: %s", e.Kind, e.Reason, Safe(e.Detail))
+	words := fmt.Sprintf("%-9s %s", e.Kind, e.Reason)
 	switch e.Kind {
 	case control.LogChange:
-		words = fmt.Sprintf("%-9s %d -> %d %s (%s): %s", e.Kind, e.From, e.To, e.Outcome, e.Reason, Safe(e.Detail))
+		words = fmt.Sprintf("%-9s %d -> %d %s (%s)", e.Kind, e.From, e.To, e.Outcome, e.Reason)
 	case control.LogDecision, control.LogProposed:
 		step := string(e.Action)
 		if e.Action != control.ActionHold {
 			step = fmt.Sprintf("%s %d -> %d", e.Action, e.From, e.To)
 		}
-		words = fmt.Sprintf("%-9s %s, %s (%s): %s", e.Kind, e.Mode, step, e.Reason, Safe(e.Detail))
+		words = fmt.Sprintf("%-9s %s, %s (%s)", e.Kind, e.Mode, step, e.Reason)
 	case control.LogVerdict:
-		words = fmt.Sprintf("%-9s %d -> %d %s: %s", e.Kind, e.From, e.To, e.Verdict, Safe(e.Detail))
+		words = fmt.Sprintf("%-9s %d -> %d %s", e.Kind, e.From, e.To, e.Verdict)
+	}
+	if detail := newIn(e); detail != "" {
+		words += ": " + Safe(detail)
+	}
+	if e.Forced {
+		words += "; FORCED"
+		for i, b := range e.Blockers {
+			words += []string{" past ", ", "}[min(i, 1)] + string(b.Rule) + " (" + Safe(b.Detail) + ")"
+		}
 	}
 	if e.Actor != "" {
 		words += "  by " + Safe(e.Actor)
+		if name, _, person := strings.Cut(e.Actor, "@"); person && e.Role != "" && e.Role != name {
+			words += " as " + Safe(e.Role)
+		}
 	}
 	if e.Why != "" {
 		words += fmt.Sprintf(" (%s)", Safe(e.Why))
 	}
 	return words
+}
+
+// newIn is what a detail says beyond the step and the actor, which stand beside
+// it.
+func newIn(e control.LogEntry) string {
+	rest, step := strings.CutPrefix(e.Detail, fmt.Sprintf("%d → %d", e.From, e.To))
+	if !step || e.Kind == control.LogAct {
+		return e.Detail
+	}
+	return strings.TrimLeft(strings.TrimPrefix(rest, " by "+e.Actor), ":;, ")
+}
+
+func kindWords() string {
+	var list []string
+	for _, k := range control.LogKinds() {
+		list = append(list, string(k))
+	}
+	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
 }
