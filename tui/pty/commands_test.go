@@ -48,7 +48,7 @@ func TestBadInputIsRefusedAndNothingIsWritten(t *testing.T) {
 		{2, "--duration must not be negative", "demo --duration -1s"},
 		{2, "invalid argument", "demo --duration soon"},
 		{2, "--limit must be 1 to 10000", "log URL --limit 0"},
-		{2, "--since must not be negative", "log URL --since -1h"},
+		{2, `"-1h" is no time; write it as 2d`, "log URL --since -1h"},
 		{2, "--level must be watch or act", "grants URL --level all"},
 		{2, "set needs --queue", "set URL --pin 2 --yes"},
 		{2, "set needs to know what", "set URL --queue orders --yes"},
