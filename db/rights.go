@@ -48,6 +48,7 @@ type laneOwner struct {
 	Lanes, Unreadable int64
 	FutureReadable    bool
 	MayActAs, Super   bool
+	Makes             bool // further lanes are made in its name
 }
 
 func readFacts(ctx context.Context, conn *pgx.Conn, schema string) (facts, error) {
@@ -72,7 +73,7 @@ func (f *facts) readOwners(ctx context.Context, conn *pgx.Conn, schema string, r
 			return err
 		}
 		var o laneOwner
-		_, err = pgx.ForEachRow(rows, []any{&o.Name, &o.Lanes, &o.Unreadable, &o.FutureReadable, &o.MayActAs, &o.Super}, func() error {
+		_, err = pgx.ForEachRow(rows, []any{&o.Name, &o.Lanes, &o.Unreadable, &o.FutureReadable, &o.MayActAs, &o.Super, &o.Makes}, func() error {
 			f.owners = append(f.owners, o)
 			return nil
 		})
@@ -138,6 +139,9 @@ func (s *RightSet) checkOwners(ctx context.Context, conn *pgx.Conn, schema strin
 	for _, o := range f.owners {
 		s.add(futureRequirement(schema, o.Name), true, o.FutureReadable)
 		s.add(actingRequirement(o.Name, o.Super), true, o.MayActAs)
+		if !o.Makes {
+			continue
+		}
 		if err := s.check(ctx, conn, ownerRequirements(schema, o.Name)); err != nil {
 			return err
 		}

@@ -8,5 +8,5 @@ SELECT o.rolname::text, 0::int8, 0::int8,
                        AND d.defaclnamespace IN (0, (SELECT oid FROM pg_namespace WHERE nspname = $2::text))
                        AND a.privilege_type IN ('SELECT', 'USAGE')
                        AND CASE WHEN a.grantee = 0 THEN true ELSE pg_has_role(a.grantee, 'USAGE') END),
-       pg_has_role(o.oid, $3::text), o.rolsuper
+       pg_has_role(o.oid, $3::text), o.rolsuper, true
   FROM pg_roles o WHERE o.rolname = $1::text
