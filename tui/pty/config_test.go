@@ -60,7 +60,7 @@ func TestTheConfigurationFileIsFollowed(t *testing.T) {
 	bad := write("bad.toml", "intervall = '1s'\ntheme = 'drak'\n")
 	for _, args := range [][]string{{"--config", bad}, {"show", "--config", bad}, {"doctor", "--config", bad}} {
 		r := runWith(t, env, args...)
-		if r.code != 2 || !strings.Contains(r.err, `line 1: there is no key "intervall"`) || !strings.Contains(r.err, `line 2: the theme is "drak"`) {
+		if r.code != 2 || !strings.Contains(r.err, `line 1: there is no key "intervall"`) || !strings.Contains(r.err, `line 2: theme must be `) {
 			t.Errorf("%q: code %d: %s", args, r.code, r.both())
 		}
 	}

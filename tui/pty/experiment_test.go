@@ -78,7 +78,7 @@ func TestAnExperimentIsRefusedWhereItIsNotWanted(t *testing.T) {
 	if r := run(t, "experiment", d.URL); r.code != 3 || !strings.Contains(r.err, "--allow-load") {
 		t.Errorf("without leave: %d %s", r.code, r.both())
 	}
-	if r := run(t, "experiment", d.URL, "--allow-load"); r.code != 2 || !strings.Contains(r.err, "drops both schemas") {
+	if r := run(t, "experiment", d.URL, "--allow-load"); r.code != 3 || !strings.Contains(r.err, "drops both schemas") {
 		t.Errorf("without a word: %d %s", r.code, r.both())
 	}
 	if err := rehearsal.Install(bounded(t), d.Connect(t), rehearsal.Options{}); err != nil {
