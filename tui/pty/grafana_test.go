@@ -39,7 +39,8 @@ func watchedFleet(t *testing.T) (s *scene, a, b *replica, network *muteProxy, po
 		Queues:    []rehearsal.Queue{{Name: hot, Shards: 1}, {Name: "mail", Shards: 1}, {Name: "audit", Shards: 4}},
 		Producers: []rehearsal.Producers{at(hot, 8), at("mail", 6), {Queue: "audit", Count: 4, Rate: 200, On: 10 * time.Second, Off: time.Hour}},
 		Workers: []rehearsal.Workers{{Queues: []string{hot, "mail"}, Count: 1, PerJob: 10 * time.Millisecond},
-			{Queues: []string{"audit"}, Count: 1, PerJob: 20 * time.Millisecond}}})
+			// So slow that its lanes drain for as long as somebody may take to look.
+			{Queues: []string{"audit"}, Count: 1, Batch: 8, PerJob: 200 * time.Millisecond}}})
 	s.allow(8, true)
 	optIn(t, s.d, "mail", 8)
 	file := filepath.Join(t.TempDir(), "policy.toml")
