@@ -92,7 +92,6 @@ func TestDemoLeavesNothingBehind(t *testing.T) {
 			}
 			c.end(tm)
 			if code := tm.ended(leaving); code != c.code {
-				<-tm.drawn
 				t.Errorf("exit code %d, want %d; last words:\n%s", code, c.code, tm.screen())
 			}
 			if !c.lost {

@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -209,13 +210,31 @@ func (tm *terminal) see(pattern string, within time.Duration) string {
 	}
 }
 
-// ended waits for the exit and returns the code, 128 + signal when killed.
+// without waits until the screen shows none of the words. A picture comes in
+// pieces: what see has found above says nothing about the lines below.
+func (tm *terminal) without(words ...string) {
+	tm.t.Helper()
+	shown := func(word string) bool { return strings.Contains(tm.screen(), word) }
+	for end := time.Now().Add(patience); slices.ContainsFunc(words, shown); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			tm.t.Fatalf("the screen still shows one of %q:\n%s", words, tm.screen())
+		}
+	}
+}
+
+// ended waits for the exit and returns the code, 128 + signal when killed. The
+// program's last words are on the screen by then, unless something that it left
+// behind still has the terminal open.
 func (tm *terminal) ended(within time.Duration) int {
 	tm.t.Helper()
 	select {
 	case <-tm.exited:
 	case <-time.After(within):
 		tm.t.Fatalf("still running after %s:\n%s", within, tm.screen())
+	}
+	select {
+	case <-tm.drawn:
+	case <-time.After(within):
 	}
 	return exitCode(tm.err)
 }

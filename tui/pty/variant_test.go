@@ -112,7 +112,6 @@ func TestADefectPutsTheTerminalBack(t *testing.T) {
 		if code := tm.ended(patience); code != 1 {
 			t.Errorf("%s: exit code %d", c.name, code)
 		}
-		<-tm.drawn
 		tm.restored()
 		if s := tm.screen(); !strings.Contains(s, "internal error in") || !strings.Contains(s, "--log-file") || strings.Contains(tm.written(), "goroutine ") {
 			t.Errorf("%s: it leaves\n%s", c.name, s)
