@@ -89,7 +89,7 @@ func TestEverythingSavedComesBackAsItWas(t *testing.T) {
 		if len(saved.Entries) != 3 || len(saved.Policies) != 1 || len(saved.Pending) != 1 || saved.Last != saved.Entries[2].ID {
 			t.Fatalf("%+v", saved)
 		}
-		entry.ID = saved.Entries[0].ID
+		entry.ID, entry.Role = saved.Entries[0].ID, "postgres" // both filled in by the server
 		if !reflect.DeepEqual(saved.Entries[0], entry) {
 			t.Errorf("entry\n got %+v\nwant %+v", saved.Entries[0], entry)
 		}
