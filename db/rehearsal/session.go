@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	connectTimeout = 5 * time.Second
+	connectTimeout = 30 * time.Second // many connect at once, on a machine that is busy with them
 	closeTimeout   = 2 * time.Second
 	firstBackoff   = 50 * time.Millisecond
 	lastBackoff    = 2 * time.Second
