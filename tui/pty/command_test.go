@@ -14,7 +14,7 @@ import (
 )
 
 // patience is how long anything may take on a busy machine.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 // result is what a command without a terminal came to.
 type result struct {

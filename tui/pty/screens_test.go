@@ -141,6 +141,10 @@ func (tm *terminal) toScreen(name string) {
 		for end := time.Now().Add(3 * time.Second); (tm.tab() == was || tm.tab() == "") && time.Now().Before(end); {
 			time.Sleep(20 * time.Millisecond)
 		}
+		if tm.tab() == was { // swallowed, or not taken yet on a busy machine
+			tm.taken()
+			until(tm.t, "a picture", patience, func() bool { return tm.tab() != "" })
+		}
 	}
 	tm.t.Fatalf("there is no way to the screen %s:\n%s", name, tm.screen())
 }
