@@ -24,7 +24,7 @@ import (
 const hot = rehearsal.HotQueue
 
 // actPatience is how long anything may take on a busy machine.
-const actPatience = time.Minute
+const actPatience = 2 * time.Minute
 
 // scene is a database with a queue, and what is done to it by tests and by the
 // program.

@@ -106,7 +106,10 @@ func holds(t *testing.T, b *background, bottleneck string, reasons ...string) ob
 	}
 	readings := pick(all, "reading", "orders")
 	last := readings[len(readings)-1]
-	if last.text("bottleneck") != bottleneck {
+	// Committers that wait for a processor look as if they worked, so that under
+	// NOTIFY the larger half may change from one reading to the next.
+	named := func(r object) bool { return r.text("bottleneck") == bottleneck }
+	if !named(last) && (bottleneck != "notify" || !slices.ContainsFunc(readings, named)) {
 		t.Errorf("the bottleneck is %v", last["bottleneck"])
 	}
 	return last
