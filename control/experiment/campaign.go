@@ -38,16 +38,16 @@ type Campaign struct {
 // with it only if the caller does so.
 func (c Campaign) Run(ctx context.Context, book Book) (Book, error) {
 	jobs := book.Plan.Jobs()
-	todo := slices.DeleteFunc(slices.Clone(jobs), book.has)
-	resumed := len(jobs) - len(todo)
+	open := slices.DeleteFunc(slices.Clone(jobs), book.has)
+	resumed := len(jobs) - len(open)
 	var spent time.Duration // on jobs done here
 	var played int          // their seconds
 	var last *Result
-	for i, job := range todo {
+	for i, job := range open {
 		if err := ctx.Err(); err != nil {
 			return book, err
 		}
-		c.tell(Progress{Done: resumed + i, Total: len(jobs), Job: job, Left: c.left(todo[i:], spent, played), Resumed: resumed, Last: last})
+		c.tell(Progress{Done: resumed + i, Total: len(jobs), Job: job, Left: c.left(open[i:], spent, played), Resumed: resumed, Last: last})
 		began := c.Now()
 		r, err := c.Bench.Run(ctx, job)
 		if err != nil {
@@ -82,13 +82,13 @@ func (b *Book) has(job Job) bool {
 const between = 2 * time.Second
 
 // left is what the jobs would take at the pace so far, 0 when that is unknown.
-func (c Campaign) left(todo []Job, spent time.Duration, played int) time.Duration {
-	due := seconds(todo)
+func (c Campaign) left(open []Job, spent time.Duration, played int) time.Duration {
+	due := seconds(open)
 	switch {
 	case played > 0:
 		return time.Duration(float64(spent) * float64(due) / float64(played))
 	case c.Live:
-		return Expected(todo)
+		return Expected(open)
 	}
 	return 0
 }
