@@ -172,18 +172,15 @@ func hurried(query string) string {
 	return strings.NewReplacer("$__rate_interval", "5s", "[1m:15s]", "[10s:1s]", "$job", ".*", "$queue", ".*").Replace(query)
 }
 
-// data says how many series a query returns.
+// data says how many series a query returns: now, or over the last seconds as
+// the graph of a panel shows them.
 func (s *Server) data(query string, instant bool) (int, error) {
-	now := time.Now()
-	path, params := "/api/v1/query", url.Values{"query": {hurried(query)}}
+	query = hurried(query)
 	if !instant {
-		path = "/api/v1/query_range"
-		params.Set("start", fmt.Sprint(now.Add(-15*time.Second).Unix()))
-		params.Set("end", fmt.Sprint(now.Unix()))
-		params.Set("step", "1")
+		query = "(" + query + ")[15s:1s]"
 	}
 	var got struct{ Result []json.RawMessage }
-	err := s.ask(path, params, &got)
+	err := s.ask("/api/v1/query", url.Values{"query": {query}}, &got)
 	return len(got.Result), err
 }
 
@@ -228,15 +225,15 @@ func (s *Server) scrapes() string {
 // Until asks again and again for what is still missing.
 func (s *Server) Until(t testing.TB, what string, missing func() []string) {
 	t.Helper()
-	deadline := time.Now().Add(Patience)
-	var list []string
-	for time.Now().Before(deadline) {
-		if list = missing(); len(list) == 0 {
-			return
+	again, late := time.NewTicker(250*time.Millisecond), time.After(Patience)
+	defer again.Stop()
+	for list := missing(); len(list) > 0; list = missing() {
+		select {
+		case <-again.C:
+		case <-late:
+			t.Fatalf("%s, after %v still not:\n%s\n%s", what, Patience, strings.Join(list, "\n"), s.scrapes())
 		}
-		time.Sleep(250 * time.Millisecond)
 	}
-	t.Fatalf("%s, after %v still not:\n%s\n%s", what, Patience, strings.Join(list, "\n"), s.scrapes())
 }
 
 // EachPanelHasData waits until every query of the dashboard has returned
