@@ -5,22 +5,17 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/url"
 	"sync"
 	"testing"
+
+	"shardpilot/db/local/pgtest"
 )
 
 // proxy stands between a client and PostgreSQL and can let the network fail at
 // one statement: a statement ends with a Sync or is a Query message.
 type proxy struct {
-	t      testing.TB
-	server string
-	l      net.Listener
-	wg     sync.WaitGroup
-
 	mu    sync.Mutex
 	count int
-	conns []net.Conn
 	fault func(n int, text string) failure // asked at each statement of each connection
 }
 
@@ -37,33 +32,15 @@ const (
 // proxied is a proxy in front of a URL's server, and the URL through it.
 func proxied(t testing.TB, to string) (*proxy, string) {
 	t.Helper()
-	u, err := url.Parse(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &proxy{t: t, server: u.Host, l: l}
-	p.wg.Add(1)
-	go func() {
-		defer p.wg.Done()
-		p.accept()
-	}()
-	t.Cleanup(p.close)
-	u.Host = l.Addr().String()
-	return p, u.String()
-}
-
-func (p *proxy) close() {
-	_ = p.l.Close()
-	p.mu.Lock()
-	for _, c := range p.conns {
-		_ = c.Close()
-	}
-	p.mu.Unlock()
-	p.wg.Wait()
+	p := &proxy{}
+	_, through := pgtest.StandBetween(t, to, func(client, server net.Conn) {
+		b := &bridge{p: p, client: client, server: server}
+		var wg sync.WaitGroup
+		wg.Go(b.down)
+		b.up()
+		wg.Wait()
+	})
+	return p, through
 }
 
 // arm sets the fault, starts the count anew, and returns how many statements
@@ -73,27 +50,6 @@ func (p *proxy) arm(fault func(n int, text string) failure) (before int) {
 	defer p.mu.Unlock()
 	before, p.count, p.fault = p.count, 0, fault
 	return before
-}
-
-func (p *proxy) accept() {
-	for {
-		client, err := p.l.Accept()
-		if err != nil {
-			return
-		}
-		server, err := net.Dial("tcp", p.server)
-		if err != nil {
-			_ = client.Close()
-			continue
-		}
-		p.mu.Lock()
-		p.conns = append(p.conns, client, server)
-		p.mu.Unlock()
-		b := &bridge{p: p, client: client, server: server}
-		p.wg.Add(2)
-		go func() { defer p.wg.Done(); b.down() }()
-		go func() { defer p.wg.Done(); b.up() }()
-	}
 }
 
 // bridge is one connection.

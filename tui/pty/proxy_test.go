@@ -2,45 +2,35 @@ package pty
 
 import (
 	"net"
-	"net/url"
 	"sync"
 	"testing"
+
+	"shardpilot/db/local/pgtest"
 )
 
 // muteProxy stands between a program and PostgreSQL. Cut off, it forwards
 // nothing more and closes nothing, as a network that drops every packet.
 type muteProxy struct {
-	server string
-	l      net.Listener
-	wg     sync.WaitGroup
+	between *pgtest.Between
 
-	mu    sync.Mutex
-	open  *sync.Cond // told of every change of mute
-	mute  bool
-	conns []net.Conn
+	mu   sync.Mutex
+	open *sync.Cond // told when mute ends
+	mute bool
 }
 
 // proxied is a proxy before a URL's server, and the URL through it.
-func proxied(t *testing.T, to string) (*muteProxy, string) {
+func proxied(t *testing.T, to string) (p *muteProxy, through string) {
 	t.Helper()
-	u, err := url.Parse(to)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &muteProxy{server: u.Host, l: l}
+	p = &muteProxy{}
 	p.open = sync.NewCond(&p.mu)
-	p.wg.Go(p.accept)
-	t.Cleanup(func() {
-		_ = l.Close()
-		p.heal()
-		p.wg.Wait()
+	p.between, through = pgtest.StandBetween(t, to, func(client, server net.Conn) {
+		var wg sync.WaitGroup
+		wg.Go(func() { p.carry(server, client) })
+		p.carry(client, server)
+		wg.Wait()
 	})
-	u.Host = l.Addr().String()
-	return p, u.String()
+	t.Cleanup(p.heal)
+	return p, through
 }
 
 func (p *muteProxy) cut() {
@@ -51,32 +41,11 @@ func (p *muteProxy) cut() {
 
 // heal lets new connections through; those that were cut off end now.
 func (p *muteProxy) heal() {
+	p.between.CloseAll()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, c := range p.conns {
-		_ = c.Close()
-	}
-	p.mute, p.conns = false, nil
+	p.mute = false
 	p.open.Broadcast()
-}
-
-func (p *muteProxy) accept() {
-	for {
-		client, err := p.l.Accept()
-		if err != nil {
-			return
-		}
-		server, err := net.Dial("tcp", p.server)
-		if err != nil {
-			_ = client.Close()
-			continue
-		}
-		p.mu.Lock()
-		p.conns = append(p.conns, client, server)
-		p.mu.Unlock()
-		p.wg.Go(func() { p.carry(client, server) })
-		p.wg.Go(func() { p.carry(server, client) })
-	}
 }
 
 // carry copies one way until an end closes; while the proxy is mute it holds on
