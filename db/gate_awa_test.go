@@ -2,34 +2,19 @@ package db
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"shardpilot/control"
 	"shardpilot/db/local/pgtest"
 )
 
-// venvEnv names a Python environment with awa-cli.
-const venvEnv = "SHARDPILOT_AWA_VENV"
-
 // realAwa makes a real Awa in d under a role, and takes its queue storage into
-// use. The environment is one that only make fetches; a name that leads nowhere
-// fails.
+// use.
 func realAwa(t testing.TB, d *pgtest.DB, owner string) {
 	t.Helper()
-	dir := os.Getenv(venvEnv)
-	if dir == "" {
-		t.Skip(venvEnv + " names no Python environment with Awa: run `make test-awa`, which makes one")
-	}
 	admin := d.Connect(t)
 	run(t, admin, "GRANT CREATE ON DATABASE "+ident(d.Name)+" TO "+ident(owner))
-	migrate := exec.CommandContext(within(t), filepath.Join(dir, "bin", "awa"), "migrate")
-	migrate.Env = append(os.Environ(), "DATABASE_URL="+asRole(t, d, owner, "pw of role"), "RUST_LOG=warn")
-	if out, err := migrate.CombinedOutput(); err != nil {
-		t.Fatalf("awa migrate: %v\n%s", err, out)
-	}
+	pgtest.MigrateAwa(t, asRole(t, d, owner, "pw of role"))
 	run(t, admin, "SET ROLE "+ident(owner))
 	if !scan[bool](t, admin, "SELECT awa.storage_auto_finalize_if_fresh('awa')") {
 		t.Fatal("Awa did not take its queue storage into use")

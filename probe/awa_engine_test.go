@@ -3,10 +3,8 @@ package probe
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/json"
 	"io"
-	"os"
 	osexec "os/exec"
 	"path/filepath"
 	"sync"
@@ -18,26 +16,6 @@ import (
 	"shardpilot/control"
 	"shardpilot/db/local/pgtest"
 )
-
-// venvEnv names a Python environment with awa-pg and awa-cli.
-const venvEnv = "SHARDPILOT_AWA_VENV"
-
-// venv is the Python environment with the real Awa. It is a package of its own
-// that only make fetches: without it a test of the real thing says how to get
-// it. A name that leads nowhere fails.
-func venv(t testing.TB) string {
-	t.Helper()
-	dir := os.Getenv(venvEnv)
-	if dir == "" {
-		t.Skip(venvEnv + " names no Python environment with Awa: run `make test-awa`, which makes one")
-	}
-	for _, tool := range []string{"python", "awa"} {
-		if _, err := os.Stat(filepath.Join(dir, "bin", tool)); err != nil {
-			t.Fatalf("%s=%s is no environment with Awa: %v", venvEnv, dir, err)
-		}
-	}
-	return dir
-}
 
 // templates are databases with Awa migrated and not yet activated, one a
 // server, since migrating takes seconds. They go with their servers.
@@ -53,7 +31,7 @@ const templateName = "awa_template"
 // migrated replaces d by a copy of a database that `awa migrate` made.
 func migrated(t testing.TB, d *pgtest.DB) {
 	t.Helper()
-	dir := venv(t)
+	pgtest.AwaVenv(t)
 	kept, _ := templates.LoadOrStore(d.Version, &template{})
 	template := kept.(*template)
 	template.Lock()
@@ -61,14 +39,7 @@ func migrated(t testing.TB, d *pgtest.DB) {
 	admin := d.ConnectAs(t, d.Server.URL("postgres"))
 	if !template.made {
 		exec(t, admin, `CREATE DATABASE `+templateName+` TEMPLATE template0 ENCODING 'UTF8'`)
-		// Some 10,000 statements of DDL: three seconds, on a busy machine twenty.
-		ctx, cancel := context.WithTimeout(context.Background(), 4*patience)
-		defer cancel()
-		migrate := osexec.CommandContext(ctx, filepath.Join(dir, "bin", "awa"), "migrate")
-		migrate.Env = append(os.Environ(), "DATABASE_URL="+d.Server.URL(templateName), "RUST_LOG=error")
-		if out, err := migrate.CombinedOutput(); err != nil {
-			t.Fatalf("awa migrate: %v\n%s", err, out)
-		}
+		pgtest.MigrateAwa(t, d.Server.URL(templateName))
 		template.made = true
 	}
 	exec(t, admin, `DROP DATABASE `+pgx.Identifier{d.Name}.Sanitize()+` WITH (FORCE)`)
@@ -89,7 +60,7 @@ func newRealAwa(t testing.TB, d *pgtest.DB) engine {
 	t.Helper()
 	migrated(t, d)
 	e := &realAwa{base: base{d: d, conn: d.Connect(t)}, log: &bytes.Buffer{}}
-	client := osexec.Command(filepath.Join(venv(t), "bin", "python"), filepath.Join("testdata", "awa_client.py"), d.URL)
+	client := osexec.Command(filepath.Join(pgtest.AwaVenv(t), "bin", "python"), filepath.Join("testdata", "awa_client.py"), d.URL)
 	client.Stderr = e.log
 	in, err := client.StdinPipe()
 	if err != nil {

@@ -64,7 +64,7 @@ func (b *base) shards(t testing.TB, queue string) int {
 }
 
 func TestAwaIsReadAsItIs(t *testing.T) {
-	venv(t)
+	pgtest.AwaVenv(t)
 	eachEngine(t, newRealAwa, len(promises))
 }
 

@@ -20,15 +20,8 @@ import (
 // awaDesk is a desk whose Awa is the real one, in a database of its own.
 func awaDesk(t *testing.T, d *pgtest.DB) (k *desk, venv string) {
 	t.Helper()
-	venv = os.Getenv("SHARDPILOT_AWA_VENV")
-	if venv == "" {
-		t.Skip("SHARDPILOT_AWA_VENV names no Python environment with Awa: run `make test-awa`, which makes one")
-	}
-	migrate := exec.CommandContext(within(t), filepath.Join(venv, "bin", "awa"), "migrate")
-	migrate.Env = append(os.Environ(), "DATABASE_URL="+d.URL, "RUST_LOG=warn")
-	if out, err := migrate.CombinedOutput(); err != nil {
-		t.Fatalf("awa migrate: %v\n%s", err, out)
-	}
+	venv = pgtest.AwaVenv(t)
+	pgtest.MigrateAwa(t, d.URL)
 	k = &desk{t: t, d: d, admin: d.Connect(t)}
 	if !scan[bool](t, k.admin, `SELECT awa.storage_auto_finalize_if_fresh('awa')`) {
 		t.Fatal("Awa did not take its queue storage into use")
