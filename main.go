@@ -11,13 +11,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/user"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -46,7 +44,7 @@ func main() {
 	ctx, stop := cli.UntilSignal()
 	err := run(ctx, os.Args[1:])
 	stop()
-	os.Exit(finish(ctx, err))
+	os.Exit(cli.Finish(ctx, err))
 }
 
 // run carries out what the arguments ask for.
@@ -102,31 +100,6 @@ func run(ctx context.Context, args []string) error {
 	default:
 		return dashboard(ctx, cmd)
 	}
-}
-
-// finish says what went wrong and turns it into the exit code.
-func finish(ctx context.Context, err error) int {
-	if errors.Is(err, errEnded) {
-		return 0
-	}
-	var sig *cli.Signalled
-	if errors.As(context.Cause(ctx), &sig) && ended(err) {
-		return 128 + int(sig.Signal)
-	}
-	if err != nil && !errors.Is(err, syscall.EPIPE) {
-		fmt.Fprintf(os.Stderr, "shardpilot: %s\n", tui.SafeLines(err.Error()))
-	}
-	return control.ExitCode(err)
-}
-
-// ended says whether err tells of nothing but the end of the context.
-func ended(err error) bool {
-	var joined interface{ Unwrap() []error }
-	if errors.As(err, &joined) {
-		return !slices.ContainsFunc(joined.Unwrap(), func(e error) bool { return !ended(e) })
-	}
-	var sig *cli.Signalled
-	return err == nil || errors.Is(err, context.Canceled) || errors.As(err, &sig)
 }
 
 func printVersion(cmd cli.Command) error {
@@ -244,16 +217,9 @@ func dashboard(ctx context.Context, cmd cli.Command) error {
 	if err := cli.WantsTerminal("shardpilot show prints where queues stand, shardpilot run goes on without a screen"); err != nil {
 		return err
 	}
-	log, closeLog, err := cmd.Screen.Logger(io.Discard)
-	if err != nil {
-		return err
-	}
-	defer closeLog()
-	cfg, err := connector(ctx, cmd.Conn, log)
-	if err != nil {
-		return err
-	}
-	return noted(log, watch(ctx, cmd, cfg, log, !cmd.Screen.ReadOnly, screen(cmd)))
+	return logging(ctx, cmd, io.Discard, func(cfg *db.Config, log *slog.Logger) error {
+		return watch(ctx, cmd, cfg, log, !cmd.Screen.ReadOnly, screen(cmd))
+	})
 }
 
 // headless is the controller without a screen, for a service manager: lines on
@@ -261,21 +227,13 @@ func dashboard(ctx context.Context, cmd cli.Command) error {
 func headless(ctx context.Context, cmd cli.Command) error {
 	_, stopHangups := cli.Hangups() // they end nothing, from the start on
 	defer stopHangups()
-	log, closeLog, err := cmd.Screen.Logger(os.Stderr)
-	if err != nil {
-		return err
-	}
-	defer closeLog()
-	cfg, err := connector(ctx, cmd.Conn, log)
-	if err != nil {
-		return err
-	}
-	var sum cli.Summary
-	err = noted(log, watch(ctx, cmd, cfg, log, true, lines(cmd, &sum)))
+	err := logging(ctx, cmd, os.Stderr, func(cfg *db.Config, log *slog.Logger) error {
+		return watch(ctx, cmd, cfg, log, true, printed(cmd, &cli.Summary{}))
+	})
 	var sig *cli.Signalled
 	if errors.As(err, &sig) {
 		fmt.Fprintln(os.Stderr, "shardpilot: "+sig.Error())
-		return errEnded
+		return cli.ErrEnded
 	}
 	return err
 }
@@ -283,7 +241,28 @@ func headless(ctx context.Context, cmd cli.Command) error {
 // recording watches without a screen, leads nothing, and writes what it sees
 // to a file. A signal is its ordinary end.
 func recording(ctx context.Context, cmd cli.Command) error {
-	log, closeLog, err := cmd.Screen.Logger(io.Discard)
+	var status func() record.Status
+	err := logging(ctx, cmd, io.Discard, func(cfg *db.Config, log *slog.Logger) error {
+		ctx, cancel := atMost(ctx, cmd.Demo.Duration)
+		defer cancel()
+		return watch(ctx, cmd, cfg, log, false, func(ctx context.Context, s *station, events <-chan control.Event) error {
+			status = s.recorder.Status
+			return cli.Recording(ctx, s.recorder, events)
+		})
+	})
+	if status != nil {
+		err = errors.Join(cli.IgnoreDeadline(err), cli.Recorded(os.Stdout, status(), time.Now(), cmd.JSON))
+	}
+	if err != nil && cli.Ended(err) {
+		return cli.ErrEnded
+	}
+	return err
+}
+
+// logging opens the log, which goes to otherwise where no file is named,
+// connects, and hands both to do.
+func logging(ctx context.Context, cmd cli.Command, otherwise io.Writer, do func(*db.Config, *slog.Logger) error) error {
+	log, closeLog, err := cmd.Screen.Logger(otherwise)
 	if err != nil {
 		return err
 	}
@@ -292,27 +271,8 @@ func recording(ctx context.Context, cmd cli.Command) error {
 	if err != nil {
 		return err
 	}
-	if d := cmd.Demo.Duration; d > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, d)
-		defer cancel()
-	}
-	var status func() record.Status
-	err = noted(log, watch(ctx, cmd, cfg, log, false, func(ctx context.Context, s *station, events <-chan control.Event) error {
-		status = s.recorder.Status
-		return cli.Recording(ctx, s.recorder, events)
-	}))
-	if status != nil {
-		err = errors.Join(ignoreDeadline(err), cli.Recorded(os.Stdout, status(), time.Now(), cmd.JSON))
-	}
-	if err != nil && ended(err) {
-		return errEnded
-	}
-	return err
+	return noted(log, do(cfg, log))
 }
-
-// errEnded is the orderly end of a service.
-var errEnded = errors.New("ended in order")
 
 // noted writes the cause of a Fault, which is not for the terminal, to the log.
 func noted(log *slog.Logger, err error) error {
@@ -321,6 +281,14 @@ func noted(log *slog.Logger, err error) error {
 		log.Error(f.What, "cause", f.Err)
 	}
 	return err
+}
+
+// atMost ends ctx after d, if d is any.
+func atMost(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if d > 0 {
+		return context.WithTimeout(ctx, d)
+	}
+	return context.WithCancel(ctx)
 }
 
 // demo puts a load on a private PostgreSQL and watches that.
@@ -336,7 +304,7 @@ func demo(ctx context.Context, cmd cli.Command) (err error) {
 		return err
 	}
 	defer closeLog()
-	who, host := whoWeAre()
+	who, host := cli.Who()
 	d := cmd.Demo
 	set, err := stage.Open(ctx, stage.Options{Shape: d.Shape, PG: d.PG, PGBin: d.PGBin, Keep: d.Keep, Producers: d.Producers,
 		Hold: d.Hold, Shards: d.Shards, Enforced: cmd.Run.Mode == string(control.ModeEnforced), By: who + "@" + host,
@@ -350,66 +318,34 @@ func demo(ctx context.Context, cmd cli.Command) (err error) {
 	defer func() { err = errors.Join(err, set.Close()) }()
 	cmd.Screen.Reach = cli.Conn{String: set.Address}.CommandLineWith(set.Passfile, "show")
 	fmt.Fprintln(os.Stderr, "demo: from another terminal: "+cmd.Screen.Reach)
-	if d.Duration > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, d.Duration)
-		defer cancel()
-	}
+	ctx, cancel := atMost(ctx, d.Duration)
+	defer cancel()
 	if !headless {
-		return ignoreDeadline(noted(log, watch(ctx, cmd, set.Config, log, true, screen(cmd))))
+		return cli.IgnoreDeadline(noted(log, watch(ctx, cmd, set.Config, log, true, screen(cmd))))
 	}
 	sum := cli.Summary{BySQL: map[string]int64{}}
-	err = ignoreDeadline(noted(log, watch(ctx, cmd, set.Config, log, true, lines(cmd, &sum))))
+	err = cli.IgnoreDeadline(noted(log, watch(ctx, cmd, set.Config, log, true, printed(cmd, &sum))))
 	stats, stopErr := set.Stop()
 	sum.Enqueued, sum.Completed, sum.LaneWaitS = int64(stats.Enqueued), int64(stats.Completed), stats.LaneWaitS
 	for class, n := range stats.Errors {
 		sum.Errors += int64(n)
 		sum.BySQL[class] = int64(n)
 	}
-	return errors.Join(err, stopErr, stream(cmd).Summary(sum))
-}
-
-func ignoreDeadline(err error) error {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return nil
-	}
-	return err
-}
-
-func stream(cmd cli.Command) cli.Stream {
-	if cmd.JSON {
-		return cli.JSONStream(os.Stdout)
-	}
-	return cli.TextStream(os.Stdout)
+	return errors.Join(err, stopErr, cmd.Stream().Summary(sum))
 }
 
 // sink takes events until ctx ends or it has had enough.
 type sink func(ctx context.Context, s *station, events <-chan control.Event) error
 
-// lines prints what comes and counts the changes for the summary.
-func lines(cmd cli.Command, sum *cli.Summary) sink {
+func printed(cmd cli.Command, sum *cli.Summary) sink {
 	return func(ctx context.Context, _ *station, events <-chan control.Event) error {
-		out := stream(cmd)
-		for {
-			select {
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			case e, ok := <-events:
-				if !ok {
-					return nil // the runner ended; it says why
-				}
-				sum.Count(e)
-				if err := out.Event(e); err != nil {
-					return err
-				}
-			}
-		}
+		return cmd.Lines(ctx, events, sum)
 	}
 }
 
 func screen(cmd cli.Command) sink {
 	return func(ctx context.Context, s *station, events <-chan control.Event) error {
-		who, host := whoWeAre()
+		who, host := cli.Who()
 		o := cmd.Screen.Options()
 		o.Events, o.Do, o.Actor, o.Host, o.Now = events, s.runner.Do, who, host, time.Now
 		o.Input, o.Output, o.Recorder = os.Stdin, os.Stdout, cli.ByKey(s.recorder, time.Now)
@@ -476,7 +412,7 @@ func open(ctx context.Context, cmd cli.Command, cfg *db.Config, log *slog.Logger
 		}
 	}
 	if memory == "" {
-		who, host := whoWeAre()
+		who, host := cli.Who()
 		switch {
 		case leads:
 			s.leader = db.NewLeader(cfg, db.LeaderOptions{Name: who, Host: host, PID: os.Getpid(),
@@ -564,7 +500,7 @@ func pushes(cmd cli.Command, log *slog.Logger) *metrics.OTLP {
 	if cmd.Run.Mode == "" || cmd.Name == "experiment" {
 		return nil
 	}
-	who, host := whoWeAre()
+	who, host := cli.Who()
 	return &metrics.OTLP{Endpoint: cmd.Run.OTLPEndpoint, Instance: fmt.Sprintf("%s@%s[%d]", who, host, os.Getpid()), Log: log}
 }
 
@@ -574,18 +510,6 @@ const (
 	quickestTick = 250 * time.Millisecond
 	quickestLook = 8.0 // looks a second
 )
-
-// whoWeAre names the person, or service, and the machine, as the log shows them.
-func whoWeAre() (who, host string) {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	if u, err := user.Current(); err == nil && u.Username != "" {
-		return u.Username, host
-	}
-	return "uid" + strconv.Itoa(os.Getuid()), host
-}
 
 // run works until ctx ends and joins everything.
 func (s *station) run(ctx context.Context) error {
@@ -675,7 +599,7 @@ func (s *station) leaving(process control.Mode) string {
 	if s.leader == nil || process != control.ModeEnforced || !s.leader.Leadership().Leading || !ok || e.Snapshot == nil {
 		return ""
 	}
-	return cli.Leaving(place(e), e.Decisions)
+	return cli.Leaving(cli.Place(e), e.Decisions)
 }
 
 // observe runs a station that leads nothing until it has seen enough, and
@@ -717,9 +641,9 @@ func show(ctx context.Context, cmd cli.Command) error {
 	return observe(ctx, cmd, cfg, func(e control.Event) bool {
 		seen++
 		// The first has no rates, the second few samples.
-		return seen >= 3 && (sampled(e) || seen >= 8) && (!cmd.Measuring(e) || seen >= 12) || !e.Snapshot.Awa.MayWatch
+		return seen >= 3 && (cli.Sampled(e) || seen >= 8) && (!cmd.Measuring(e) || seen >= 12) || !e.Snapshot.Awa.MayWatch
 	}, func(ctx context.Context, _ *loop.Runner, e control.Event) error {
-		if err := unwatchable(e); err != nil {
+		if err := cli.Unwatchable(e); err != nil {
 			return err
 		}
 		rows, err := rowsOf(ctx, cfg, e, cmd)
@@ -732,34 +656,17 @@ func show(ctx context.Context, cmd cli.Command) error {
 		if awa := e.Snapshot.Awa; !awa.MayWrite {
 			fmt.Fprintln(os.Stderr, tui.SafeLines(awa.Sentence+"\n"+awa.Hint))
 		}
-		if e.Memory != inDatabase {
+		if e.Memory != cli.InDatabase {
 			fmt.Fprintln(os.Stderr, e.Memory)
 		}
 		return cli.Show(os.Stdout, rows, e.Snapshot.At)
 	})
 }
 
-// unwatchable is why nothing can be said of any queue, nil when something can.
-func unwatchable(e control.Event) error {
-	if awa := e.Snapshot.Awa; !awa.MayWatch {
-		return &control.Fault{Kind: control.FaultRefused, What: awa.Sentence, Hint: awa.Hint}
-	}
-	return nil
-}
-
-// sampled says whether every queue's waiters were looked at, which takes longer
-// where looking is dear.
-func sampled(e control.Event) bool {
-	return !slices.ContainsFunc(e.Snapshot.Readings, func(r control.Reading) bool { return !r.Share.OK() })
-}
-
-// inDatabase is what an event says of its memory when that outlives us.
-const inDatabase = "database"
-
 // rowsOf joins what was seen with what is kept.
 func rowsOf(ctx context.Context, cfg *db.Config, e control.Event, cmd cli.Command) ([]cli.Row, error) {
 	kept := map[string]db.Shown{}
-	if e.Memory == inDatabase {
+	if e.Memory == cli.InDatabase {
 		conn, err := cfg.Connect(ctx)
 		if err != nil {
 			return nil, err
@@ -782,14 +689,9 @@ func rowsOf(ctx context.Context, cfg *db.Config, e control.Event, cmd cli.Comman
 		rows = append(rows, cli.Row{Reading: r, TakeUp: control.TakeUpOf(r.ProducerList), Producers: append([]control.Producer{}, r.ProducerList...), Policy: k.Policy, Mode: k.Policy.Mode(control.ModeEnforced), Pending: k.Pending, Last: k.Last})
 	}
 	if cmd.Act.Queue != "" && len(rows) == 0 {
-		return nil, noQueue(cmd.Act.Queue)
+		return nil, cli.NoQueue(cmd.Act.Queue)
 	}
 	return rows, nil
-}
-
-func noQueue(name string) error {
-	return &control.Fault{Kind: control.FaultRefused, What: fmt.Sprintf("there is no queue %q with lanes here", name),
-		Hint: "shardpilot show lists them; names are the physical ones of Awa's tables"}
 }
 
 // set changes what the controller may do with a queue, or its count.
@@ -800,10 +702,10 @@ func set(ctx context.Context, cmd cli.Command) error {
 	}
 	atOnce := func(control.Decision, int) bool { return true }
 	return byHand(ctx, cmd, cfg, atOnce, func(ctx context.Context, r *loop.Runner, e control.Event, now control.Decision) error {
-		if err := cmd.Agree(cmd.Act.Consequences(place(e), now.From, now.Undo)); err != nil {
+		if err := cmd.Agree(cmd.Act.Consequences(cli.Place(e), now.From, now.Undo)); err != nil {
 			return err
 		}
-		who, host := whoWeAre()
+		who, host := cli.Who()
 		for _, c := range cmd.Act.Commands(who, host) {
 			if c.Verb == control.VerbOverride && cmd.Act.Manual == now.From {
 				continue // manual at the count it has
@@ -812,7 +714,7 @@ func set(ctx context.Context, cmd cli.Command) error {
 			if c.Verb == control.VerbUndo {
 				c.From, c.To = now.Undo.From, now.Undo.To
 			}
-			if err := carryOut(ctx, r, c, cmd.JSON); err != nil {
+			if err := cmd.CarryOut(ctx, r.Do, c); err != nil {
 				return err
 			}
 		}
@@ -832,8 +734,8 @@ func settleApproval(ctx context.Context, cmd cli.Command) error {
 	}
 	verb, enough := control.Verb(cmd.Name), func(control.Decision, int) bool { return true }
 	if verb == control.VerbApprove && !cmd.Act.Force {
-		enough = canJudge
-		fmt.Fprintf(os.Stderr, "looking at %s for %d s, to see whether the evidence still holds\n", tui.Safe(cmd.Act.Queue), approveLooks)
+		enough = cli.CanJudge
+		fmt.Fprintf(os.Stderr, "looking at %s for %d s, to see whether the evidence still holds\n", tui.Safe(cmd.Act.Queue), cli.ApproveLooks)
 	}
 	var meant *control.Pending // the step that was pending when the look began
 	first := func(d control.Decision, looks int) bool {
@@ -848,25 +750,13 @@ func settleApproval(ctx context.Context, cmd cli.Command) error {
 		} else if now.Step == nil {
 			return &control.Fault{Kind: control.FaultRefused, What: "no step of this queue is pending", Hint: "shardpilot show tells where it stands"}
 		}
-		if err := cmd.Agree(cli.StepWords(string(verb), place(e), *now.Step, e.Snapshot.At)); err != nil {
+		if err := cmd.Agree(cli.StepWords(string(verb), cli.Place(e), *now.Step, e.Snapshot.At)); err != nil {
 			return err
 		}
-		who, host := whoWeAre()
-		return carryOut(ctx, r, control.Command{Verb: verb, Queue: cmd.Act.Queue, Actor: who, Host: host, Why: cmd.Act.Why,
-			Force: cmd.Act.Force, Expect: now.Step.Generation, From: now.From}, cmd.JSON)
+		who, host := cli.Who()
+		return cmd.CarryOut(ctx, r.Do, control.Command{Verb: verb, Queue: cmd.Act.Queue, Actor: who, Host: host, Why: cmd.Act.Why,
+			Force: cmd.Act.Force, Expect: now.Step.Generation, From: now.From})
 	})
-}
-
-// approveLooks is how many seconds an approval looks at a queue before it asks.
-// A step that is approved on too little evidence would be superseded, and used
-// up, for no fault of its own.
-const approveLooks = 12
-
-// canJudge says whether this process has seen enough of a queue to tell
-// whether a pending step still holds, or that there is none.
-func canJudge(d control.Decision, looks int) bool {
-	few := slices.ContainsFunc(d.Blockers, func(b control.Blocker) bool { return b.Rule == control.ReasonFewSamples })
-	return looks >= approveLooks && !few || d.Step == nil && looks > 3
 }
 
 // forHand connects where policies are kept.
@@ -886,46 +776,17 @@ func byHand(ctx context.Context, cmd cli.Command, cfg *db.Config, enough func(d 
 	return observe(ctx, cmd, cfg, func(e control.Event) bool {
 		looks++
 		i := slices.IndexFunc(e.Decisions, func(d control.Decision) bool { return d.Queue == cmd.Act.Queue })
-		return e.Memory == inDatabase && (i < 0 || enough(e.Decisions[i], looks))
+		return e.Memory == cli.InDatabase && (i < 0 || enough(e.Decisions[i], looks))
 	}, func(ctx context.Context, r *loop.Runner, e control.Event) error {
 		i := slices.IndexFunc(e.Decisions, func(d control.Decision) bool { return d.Queue == cmd.Act.Queue })
-		if err := unwatchable(e); err != nil {
+		if err := cli.Unwatchable(e); err != nil {
 			return err
 		}
 		if i < 0 {
-			return noQueue(cmd.Act.Queue)
+			return cli.NoQueue(cmd.Act.Queue)
 		}
 		return do(ctx, r, e, e.Decisions[i])
 	})
-}
-
-func place(e control.Event) string {
-	d := e.Snapshot.Database
-	return strings.TrimPrefix(fmt.Sprintf("%s %s:%d/%s", d.Label, d.Host, d.Port, d.Name), " ")
-}
-
-// carryOut gives one command to the runner and says what came of it.
-func carryOut(ctx context.Context, r *loop.Runner, c control.Command, asJSON bool) error {
-	res, err := r.Do(ctx, c)
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		if err := cli.Object(os.Stdout, map[string]any{"queue": c.Queue, "verb": c.Verb, "detail": res.Detail, "change": res.Change, "policy": res.Policy}); err != nil {
-			return err
-		}
-	}
-	if ch := res.Change; ch != nil && ch.Outcome != control.OutcomeApplied {
-		kind := control.FaultRefused
-		if ch.Outcome == control.OutcomeFailed {
-			kind = control.FaultFailed
-		}
-		return &control.Fault{Kind: kind, What: fmt.Sprintf("%d -> %d was %s: %s", ch.From, ch.To, ch.Outcome, ch.Detail), Hint: "shardpilot show tells where the queue stands now"}
-	}
-	if !asJSON {
-		fmt.Println(tui.Safe(c.Queue) + ": " + tui.Safe(res.Detail))
-	}
-	return nil
 }
 
 func wantsMemory(ctx context.Context, cfg *db.Config) error {
@@ -962,7 +823,7 @@ func prove(ctx context.Context, cmd cli.Command) (err error) {
 
 // openBench is a private PostgreSQL, or the database that was named.
 func openBench(ctx context.Context, cmd cli.Command, plan experiment.Plan) (*bench.Bench, error) {
-	who, host := whoWeAre()
+	who, host := cli.Who()
 	cmd.Run.Mode, cmd.Run.MetricsQueues = string(control.ModeEnforced), 1
 	o := bench.Options{Slow: plan.Slow, Max: plan.Max, By: who + "@" + host, Now: time.Now,
 		Control: func(ctx context.Context, cfg *db.Config, pace float64, ready func()) error {
@@ -1050,7 +911,7 @@ func install(ctx context.Context, cmd cli.Command) error {
 		if before == db.SchemaVersion {
 			words += "; it was already"
 		}
-		return say(cmd, words, map[string]any{"version": db.SchemaVersion, "before": before})
+		return cmd.Say(words, map[string]any{"version": db.SchemaVersion, "before": before})
 	})
 }
 
@@ -1068,7 +929,7 @@ func uninstall(ctx context.Context, cmd cli.Command) error {
 		if !removed {
 			words = "there was no schema shardpilot"
 		}
-		return say(cmd, words, map[string]any{"removed": removed})
+		return cmd.Say(words, map[string]any{"removed": removed})
 	})
 }
 
@@ -1093,14 +954,6 @@ func grants(ctx context.Context, cmd cli.Command) error {
 		if !exists {
 			fmt.Fprintf(os.Stderr, "shardpilot: there is no role %s on this server; make it before you grant it anything\n", tui.Safe(strconv.Quote(role)))
 		}
-		return say(cmd, strings.Join(list, "\n"), map[string]any{"role": role, "role_exists": exists, "level": cmd.Act.Level, "statements": list})
+		return cmd.Say(strings.Join(list, "\n"), map[string]any{"role": role, "role_exists": exists, "level": cmd.Act.Level, "statements": list})
 	})
-}
-
-func say(cmd cli.Command, words string, object any) error {
-	if cmd.JSON {
-		return cli.Object(os.Stdout, object)
-	}
-	_, err := fmt.Println(tui.SafeLines(words))
-	return err
 }
