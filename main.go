@@ -608,18 +608,23 @@ func observe(ctx context.Context, cmd cli.Command, cfg *db.Config, enough func(c
 	use func(context.Context, *loop.Runner, control.Event) error) error {
 	limit := time.NewTimer(observeLimit) // of looking; a person who is asked may take longer
 	defer limit.Stop()
+	seen := false
 	return watch(ctx, cmd, cfg, slog.New(slog.DiscardHandler), false, func(ctx context.Context, s *station, events <-chan control.Event) error {
 		for {
 			select {
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			case <-limit.C:
+				if seen {
+					return cli.TooLittle(cmd.Act.Queue, observeLimit)
+				}
 				return &control.Fault{Kind: control.FaultNoConnection, What: "the database gave no reading within " + observeLimit.String(),
 					Hint: "shardpilot doctor tells what is in the way"}
 			case e := <-events:
 				if e.Err != nil && e.Err.Fatal {
 					return &control.Fault{Kind: control.FaultNoConnection, What: e.Err.What, Hint: e.Err.Hint}
 				}
+				seen = seen || e.Snapshot != nil
 				if e.Snapshot != nil && enough(e) {
 					return use(ctx, s.runner, e)
 				}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"shardpilot/control"
 )
@@ -47,4 +48,11 @@ const ApproveLooks = 12
 func CanJudge(d control.Decision, looks int) bool {
 	few := slices.ContainsFunc(d.Blockers, func(b control.Blocker) bool { return b.Rule == control.ReasonFewSamples })
 	return looks >= ApproveLooks && !few || d.Step == nil && looks > 3
+}
+
+// TooLittle refuses to go by what was seen of a queue within a time, because
+// samples were missed all along.
+func TooLittle(queue string, within time.Duration) error {
+	return &control.Fault{Kind: control.FaultRefused, What: fmt.Sprintf("too little of %q could be sampled within %s to tell whether the evidence still holds", queue, within),
+		Hint: "the database or this machine is busy; try again, or --force to go ahead without"}
 }
