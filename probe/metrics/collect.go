@@ -109,10 +109,9 @@ func (m *Metrics) showProcess(p *page) {
 	p.is(databaseUp, e.Snapshot != nil)
 	p.is(processMode, e.ProcessMode != control.ModeEnforced, string(control.ModeShadow))
 	p.is(processMode, e.ProcessMode == control.ModeEnforced, string(control.ModeEnforced))
-	durable := e.Memory == inDatabase
-	p.is(logDurable, durable)
-	if !durable && e.Leader == "" {
-		return // it takes no part in leading, or does not know yet
+	p.is(logDurable, e.Memory == inDatabase)
+	if e.World.Alone {
+		return // it takes no part in leading
 	}
 	p.is(leader, e.Leader == self)
 	p.is(leaderKnown, e.Leader != "")

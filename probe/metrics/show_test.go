@@ -71,7 +71,7 @@ func TestWhatWasNotMeasuredHasNoSample(t *testing.T) {
 	m := made(c, 10)
 	e := c.tick(control.Reading{Queue: "orders", PeriodS: 1})
 	e.Decisions = []control.Decision{{At: e.Snapshot.At, Queue: "orders", Mode: control.ModeManual, Action: control.ActionHold, Reason: control.ReasonNoReading}}
-	e.Leader, e.Memory = "", "decisions are kept in memory only"
+	e.Leader, e.Memory, e.World.Alone = "", "decisions are kept in memory only", true
 	m.Observe(e)
 	got := scraped(t, m)
 	for _, d := range []*definition{laneWaiters, laneHolders, laneSessions, waitShare, waitShareLow, waitShareHigh, waitCause,
@@ -209,6 +209,20 @@ func TestWhoLeadsIsToldFromNobody(t *testing.T) {
 			t.Errorf("leader %q: %d series say who", one.leader, n)
 		}
 	}
+}
+
+// While the log cannot be used either, the lead that was lost must not seem to
+// be one that was never sought.
+func TestALeadLostWithTheDatabaseIsShownAsLost(t *testing.T) {
+	c := newClock()
+	m := made(c, 10)
+	m.Observe(c.tick())
+	e := control.Event{At: c.now(), Err: &control.Failure{What: "no answer", Since: c.now()}, Memory: "the decision log cannot be used since 03:00:00Z: no answer"}
+	m.Observe(e)
+	got := scraped(t, m)
+	got.want(t, `shardpilot_leader`, 0)
+	got.want(t, `shardpilot_leader_known`, 0)
+	got.want(t, `shardpilot_log_durable`, 0)
 }
 
 func TestTheRestIsSummedAsFarAsItIsKnown(t *testing.T) {
