@@ -87,7 +87,7 @@ func TestSilentProducersAreInferredByTheLanesTheyPick(t *testing.T) {
 	r, _ := k.load(rehearsal.Spec{
 		Queues: []rehearsal.Queue{{Name: hot, Shards: 1}},
 		Producers: []rehearsal.Producers{
-			{Queue: hot, Application: "reads", Count: 6, Hold: 10 * time.Millisecond},
+			{Queue: hot, Application: "reads", Count: 6, Hold: 10 * time.Millisecond, Spread: 4},
 			{Queue: hot, Application: "keeps", Count: 6, Hold: 10 * time.Millisecond, CacheShards: true},
 		},
 		Workers: []rehearsal.Workers{{Queues: []string{hot}, Count: 1}},

@@ -12,7 +12,7 @@ import (
 // bursty are sessions that work inside their transactions and rest in turn.
 func bursty(sessions int) rehearsal.Producers {
 	return rehearsal.Producers{Queue: hot, Application: "checkout", Count: sessions, Hold: 20 * time.Millisecond,
-		On: 400 * time.Millisecond, Off: 150 * time.Millisecond}
+		On: 400 * time.Millisecond, Off: 150 * time.Millisecond, Spread: 4}
 }
 
 func TestGrowsUnderContentionStepByStepWhileWaitsFall(t *testing.T) {

@@ -19,7 +19,7 @@ func contended(t *testing.T, d *pgtest.DB) (k *desk, anna *pilot, stop func() re
 	k = newDesk(t, d)
 	_, stop = k.load(rehearsal.Spec{
 		Queues:    []rehearsal.Queue{{Name: hot, Shards: 1}},
-		Producers: []rehearsal.Producers{{Queue: hot, Application: "checkout", Count: 8, Hold: 20 * time.Millisecond}},
+		Producers: []rehearsal.Producers{{Queue: hot, Application: "checkout", Count: 8, Hold: 20 * time.Millisecond, Spread: 8}},
 		Workers:   []rehearsal.Workers{{Queues: []string{hot}, Count: 1}},
 	})
 	anna = k.hire("anna", brisk(), control.ModeShadow).settled()

@@ -19,7 +19,7 @@ func TestGrowthThatOnlyMovesTheQueueStopsByItself(t *testing.T) {
 	k := newDesk(t, d)
 	k.load(rehearsal.Spec{
 		Queues:    []rehearsal.Queue{{Name: hot, Shards: 1}},
-		Producers: []rehearsal.Producers{{Queue: hot, Application: "notifiers", Count: 20}},
+		Producers: []rehearsal.Producers{{Queue: hot, Application: "notifiers", Count: 20, Spread: 8}},
 	})
 	// The gap between two commits is longer where others keep the machine busy,
 	// and a second lane fills it: that much of a gain counts for none here.
@@ -69,7 +69,7 @@ func TestHarmfulGrowthIsTakenBackOnce(t *testing.T) {
 	}
 	k.load(rehearsal.Spec{
 		Queues:    []rehearsal.Queue{{Name: hot, Shards: 1}},
-		Producers: []rehearsal.Producers{{Queue: hot, Application: "checkout", Count: 10, Hold: 20 * time.Millisecond}},
+		Producers: []rehearsal.Producers{{Queue: hot, Application: "checkout", Count: 10, Hold: 20 * time.Millisecond, Spread: 8}},
 		Workers:   []rehearsal.Workers{{Queues: []string{hot}, Count: 2}},
 	})
 	s := k.hire("anna", brisk(), control.ModeEnforced).settled()

@@ -22,7 +22,7 @@ func TestShrinksOneStepAtATimeAndOnlyWhenDrained(t *testing.T) {
 				Producers: []rehearsal.Producers{{Queue: hot, Application: "trickle", Count: 1, Batch: 2,
 					Hold: 20 * time.Millisecond, Think: 60 * time.Millisecond}},
 			})
-			_, crowd := k.load(rehearsal.Spec{Keep: true, Producers: []rehearsal.Producers{{Queue: hot, Count: 12, Hold: 20 * time.Millisecond}}})
+			_, crowd := k.load(rehearsal.Spec{Keep: true, Producers: []rehearsal.Producers{{Queue: hot, Count: 12, Hold: 20 * time.Millisecond, Spread: 4}}})
 			// The workers' first rush falls on the first step down, and is not its doing.
 			p := brisk()
 			p.Settle = 10 * time.Second

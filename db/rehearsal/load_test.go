@@ -32,8 +32,8 @@ func TestProducersStandInLineForTheirLaneAndMoreLanesLetThemThrough(t *testing.T
 			spec := hot(t, 8, 20*time.Millisecond)
 			spec.Queues[0].Shards = shards
 			r := start(t, d, spec)
-			until(t, "waiters on the computed key", func() bool {
-				return ask[int](t, conn, waiters, rehearsal.HotQueue, shards-1) > 0
+			until(t, "all but the holder wait on the computed key", func() bool {
+				return ask[int](t, conn, waiters, rehearsal.HotQueue, shards-1) >= 8/shards-1
 			})
 			before := r.Stats()
 			time.Sleep(600 * time.Millisecond)
@@ -95,7 +95,7 @@ func TestCachingProducersStayOnTheOldCountUntilTold(t *testing.T) {
 	install(t, conn, rehearsal.Options{})
 	spec := hot(t, 4, 0)
 	spec.Keep = true
-	spec.Producers[0].CacheShards = true
+	spec.Producers[0].CacheShards, spec.Producers[0].Spread = true, 0 // all are there at once
 	sql := spec.Producers[0]
 	sql.CacheShards, sql.Queue = false, "sql"
 	spec.Producers = append(spec.Producers, sql)

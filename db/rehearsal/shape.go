@@ -48,8 +48,9 @@ func Shapes() []string {
 //   - stuck: steady, and a nightly import that keeps the lane for a minute;
 //   - idle: lanes, and a job every few seconds.
 //
-// All have a few quiet queues beside the hot one, and workers that keep up. An
-// unknown name is a *control.Fault of usage.
+// All have a few quiet queues beside the hot one, and workers that keep up, and
+// spread their sessions over the lanes, so that what is seen at a count is the
+// count's doing and not chance's. An unknown name is a *control.Fault of usage.
 func Shape(name string, producers int, hold time.Duration) (Spec, error) {
 	for _, s := range shapes {
 		if s.name == name {
@@ -69,6 +70,7 @@ const (
 	steadyHold      = 5 * time.Millisecond
 	notifyProducers = 32
 	notifyShards    = 16
+	spread          = 8 // the demo's highest count
 	burstOn         = 30 * time.Second
 	burstOff        = 60 * time.Second
 	skewKeys        = 1000
@@ -82,7 +84,7 @@ func steady(producers int, hold time.Duration) Spec {
 		Queues: []Queue{{Name: HotQueue, Shards: 1}},
 		Producers: []Producers{{
 			Queue: HotQueue, Application: "checkout", Count: cmp.Or(producers, steadyProducers),
-			Hold: cmp.Or(hold, steadyHold), Payload: 200, Report: true,
+			Hold: cmp.Or(hold, steadyHold), Payload: 200, Report: true, Spread: spread,
 		}},
 		Workers: []Workers{{
 			Queues: []string{HotQueue}, Application: "fulfilment", Count: 2,
@@ -99,7 +101,7 @@ func bursty(producers int, hold time.Duration) Spec {
 
 func skewed(producers int, hold time.Duration) Spec {
 	s := steady(producers, hold)
-	s.Queues[0].Shards = 0
+	s.Queues[0].Shards, s.Producers[0].Spread = 0, 0 // its keys choose the lanes
 	s.Producers[0].Keys = Keys{N: skewKeys, Zipf: skewZipf}
 	return s
 }
@@ -121,7 +123,7 @@ func stuck(producers int, hold time.Duration) Spec {
 
 func idle(producers int, _ time.Duration) Spec {
 	s := steady(cmp.Or(producers, 1), 0)
-	s.Producers[0].Rate = 0.2
+	s.Producers[0].Rate, s.Producers[0].Spread = 0.2, 0
 	return s
 }
 

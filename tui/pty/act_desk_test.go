@@ -59,7 +59,7 @@ func (s *scene) crowd(producers int, hold time.Duration) (r *rehearsal.Running, 
 	spec := rehearsal.Spec{Keep: true, Queues: []rehearsal.Queue{{Name: hot}},
 		Workers: []rehearsal.Workers{{Queues: []string{hot}, Count: 1}}}
 	if producers > 0 {
-		spec.Producers = []rehearsal.Producers{{Queue: hot, Application: "checkout", Count: producers, Hold: hold}}
+		spec.Producers = []rehearsal.Producers{{Queue: hot, Application: "checkout", Count: producers, Hold: hold, Spread: 8}}
 	}
 	return s.load(spec)
 }

@@ -36,7 +36,7 @@ func TestALoweredCountIsSeenToDrain(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, d)
 	r, stop := s.load(rehearsal.Spec{Keep: true, Queues: []rehearsal.Queue{{Name: hot, Shards: 4}},
-		Producers: []rehearsal.Producers{{Queue: hot, Application: "checkout", Count: 8, Batch: 5}}})
+		Producers: []rehearsal.Producers{{Queue: hot, Application: "checkout", Count: 8, Batch: 5, Spread: 8}}})
 	s.await("jobs", func() bool { return r.Stats().Enqueued > 1200 })
 	stop()
 	above := func() (n int) {

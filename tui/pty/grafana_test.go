@@ -33,11 +33,11 @@ func watchedFleet(t *testing.T) (s *scene, a, b *replica, network *muteProxy, po
 	t.Helper()
 	s = newScene(t, pgtest.One(t))
 	at := func(queue string, count int) rehearsal.Producers {
-		return rehearsal.Producers{Queue: queue, Application: "checkout", Count: count, Hold: 20 * time.Millisecond, Report: true}
+		return rehearsal.Producers{Queue: queue, Application: "checkout", Count: count, Hold: 20 * time.Millisecond, Report: true, Spread: 8}
 	}
 	_, stop := s.load(rehearsal.Spec{Keep: true,
 		Queues:    []rehearsal.Queue{{Name: hot, Shards: 1}, {Name: "mail", Shards: 1}, {Name: "audit", Shards: 4}},
-		Producers: []rehearsal.Producers{at(hot, 8), at("mail", 6), {Queue: "audit", Count: 4, Rate: 200, On: 10 * time.Second, Off: time.Hour}},
+		Producers: []rehearsal.Producers{at(hot, 8), at("mail", 6), {Queue: "audit", Count: 4, Spread: 4, Rate: 200, On: 10 * time.Second, Off: time.Hour}},
 		Workers: []rehearsal.Workers{{Queues: []string{hot, "mail"}, Count: 1, PerJob: 10 * time.Millisecond},
 			// So slow that its lanes drain for as long as somebody may take to look.
 			{Queues: []string{"audit"}, Count: 1, Batch: 8, PerJob: 200 * time.Millisecond}}})
