@@ -844,7 +844,7 @@ func openBench(ctx context.Context, cmd cli.Command, plan experiment.Plan) (*ben
 			})
 		}}
 	if !cmd.Experiment.AllowLoad {
-		return bench.Own(ctx, bench.Private{PG: cmd.Demo.PG, PGBin: cmd.Demo.PGBin, Durable: !plan.Quick,
+		return bench.Own(ctx, bench.Private{PG: cmd.Demo.PG, PGBin: cmd.Demo.PGBin, Durable: !plan.Quick, Awa: cmd.Experiment.Awa,
 			Say: func(line string) { fmt.Fprintln(os.Stderr, "experiment: "+line) }}, o)
 	}
 	cfg, err := connector(ctx, cmd.Conn, slog.New(slog.DiscardHandler))

@@ -50,6 +50,7 @@ type Bench struct {
 	cfg     *db.Config
 	conn    *pgx.Conn
 	server  *local.Server // nil when it is somebody else's
+	awa     *awa          // nil where the schema is the rehearsal's
 	name    string
 	durable bool
 	made    bool // the schemas in the database are ours
@@ -60,6 +61,7 @@ type Private struct {
 	PG      string // major version, "" for the newest found
 	PGBin   string // directory of binaries
 	Durable bool   // commits wait for the disk, as in production
+	Awa     string // Python environment with awa-pg and awa-cli, whose Awa is played on instead of a rehearsal's
 	Say     func(string)
 }
 
@@ -86,8 +88,15 @@ func Own(ctx context.Context, p Private, o Options) (_ *Bench, err error) {
 			err = errors.Join(err, server.Stop())
 		}
 	}()
-	if err := makeDatabase(ctx, server); err != nil {
+	if err := administer(ctx, server, "CREATE DATABASE "+database); err != nil {
 		return nil, err
+	}
+	var real *awa
+	if p.Awa != "" {
+		p.Say("letting Awa make its schema")
+		if real, err = newAwa(ctx, server, p.Awa); err != nil {
+			return nil, err
+		}
 	}
 	cfg, err := db.Parse(server.URL(database), db.Options{})
 	if err != nil {
@@ -97,18 +106,21 @@ func Own(ctx context.Context, p Private, o Options) (_ *Bench, err error) {
 	if err != nil {
 		return nil, err
 	}
-	b.server, b.durable = server, p.Durable
+	b.server, b.durable, b.awa = server, p.Durable, real
 	return b, nil
 }
 
-func makeDatabase(ctx context.Context, server *local.Server) error {
+// administer runs statements beside the databases that they are about.
+func administer(ctx context.Context, server *local.Server, statements ...string) error {
 	admin, err := pgx.Connect(ctx, server.URL("postgres"))
 	if err != nil {
 		return fmt.Errorf("connect to the private PostgreSQL: %w", err)
 	}
 	defer closeConn(admin)
-	if _, err := admin.Exec(ctx, "CREATE DATABASE "+database); err != nil {
-		return fmt.Errorf("make a database: %w", err)
+	for _, sql := range statements {
+		if _, err := admin.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("%s: %w", sql, err)
+		}
 	}
 	return nil
 }
@@ -129,18 +141,24 @@ func On(ctx context.Context, cfg *db.Config, o Options) (*Bench, error) {
 	return b, nil
 }
 
-// Name says what it plays on, such as "PostgreSQL 18.4".
-func (b *Bench) Name() string { return b.name }
+// Name says what it plays on, such as "PostgreSQL 18.4" or "PostgreSQL 18.4,
+// Awa's schema 40".
+func (b *Bench) Name() string {
+	if b.awa == nil {
+		return b.name
+	}
+	return fmt.Sprintf("%s, Awa's schema %d", b.name, b.awa.schema)
+}
 
 // Server says how it is set up, for a report.
 func (b *Bench) Server() string {
 	if b.server == nil {
-		return b.name + ", " + b.cfg.String()
+		return b.Name() + ", " + b.cfg.String()
 	}
 	if b.durable {
-		return b.name + ", private, commits wait for the disk"
+		return b.Name() + ", private, commits wait for the disk"
 	}
-	return b.name + ", private, fsync off"
+	return b.Name() + ", private, fsync off"
 }
 
 // Intent is what an experiment of some length does to the database, for the

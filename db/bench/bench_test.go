@@ -206,3 +206,75 @@ func TestARunEndsWithItsControllerOrItsContext(t *testing.T) {
 		t.Errorf("stopped: %v", err)
 	}
 }
+
+// TestARunOnARealAwa: its schema, its function and its worker, a copy of a fresh
+// database for each run, and the stuck transaction on the lane it should keep.
+func TestARunOnARealAwa(t *testing.T) {
+	venv := pgtest.AwaVenv(t)
+	own := func(p Private) (*Bench, error) {
+		p.PG, p.Say = "18", func(string) {}
+		return Own(within(t), p, Options{Slow: 8, Max: 2, Now: time.Now, Control: controller(func(p *control.Policy) { p.Coverage = 0.5 })})
+	}
+	var f *control.Fault
+	if _, err := own(Private{Awa: t.TempDir()}); !errors.As(err, &f) || f.Kind != control.FaultUsage {
+		t.Errorf("an environment without Awa: %v", err)
+	}
+	b, err := own(Private{Awa: venv})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if !strings.HasPrefix(b.Name(), "PostgreSQL 18") || !strings.Contains(b.Name(), ", Awa's schema ") {
+		t.Errorf("it plays on %s", b.Name())
+	}
+	done := func() (completed, failed int) {
+		if err := b.conn.QueryRow(within(t), `SELECT count(*) FILTER (WHERE state = 'completed')::int, count(*) FILTER (WHERE state NOT IN ('completed', 'running', 'available'))::int
+			FROM awa.jobs WHERE queue = $1`, queue).Scan(&completed, &failed); err != nil {
+			t.Fatal(err)
+		}
+		return completed, failed
+	}
+	job := experiment.Job{Shape: "steady", Setting: experiment.Setting{Static: 2}, Seed: 1, Seconds: 4, Pace: 40}
+	fixed, err := b.Run(within(t), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sound(t, fixed)
+	if completed, failed := done(); completed == 0 || failed > 0 {
+		t.Errorf("of %d jobs %d are completed, %d failed", fixed.Enqueued, completed, failed)
+	} else {
+		t.Logf("of %d jobs %d are completed", fixed.Enqueued, completed)
+	}
+	job.Setting.Static = 0
+	job.Seconds = 12
+	grew := false
+	for try := 0; try < 5 && !grew; try++ {
+		with, err := b.Run(within(t), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sound(t, with)
+		grew = len(with.Changes) == 1 && with.Changes[0].To == 2
+	}
+	if !grew {
+		t.Error("the controller never grew")
+	}
+	stuck, err := b.Run(within(t), experiment.Job{Shape: "stuck", Setting: experiment.Setting{Static: 1}, Seed: 1, Seconds: 10, Pace: 40})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// It keeps the lane for 1.5 s; without it sixteen times 40 ms is the longest.
+	longest := 0.0
+	for _, bin := range stuck.Bins {
+		for _, l := range bin.Latency {
+			longest = max(longest, l.UpToS)
+		}
+	}
+	if longest < 1.25 {
+		t.Errorf("behind a transaction that keeps the lane for 1.5 s nobody waited longer than %.2f s", longest)
+	}
+}

@@ -1,6 +1,7 @@
 // Package bench plays the gate's loads on a real PostgreSQL: it implements
 // experiment.Bench with rehearsal's producers and workers, under a fixed count
-// or under a controller that the caller brings along.
+// or under a controller that the caller brings along. On a private server it
+// can be a real Awa: its own schema, insert_job_compat and worker.
 //
 // # A run
 //

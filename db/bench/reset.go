@@ -37,13 +37,7 @@ const mark = "made by shardpilot experiment; goes with it"
 func (b *Bench) reset(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	if err := b.connect(ctx); err != nil {
-		return err
-	}
-	if err := b.clear(ctx); err != nil {
-		return err
-	}
-	if err := rehearsal.Install(ctx, b.conn, rehearsal.Options{}); err != nil {
+	if err := b.freshAwa(ctx); err != nil {
 		return err
 	}
 	b.made = true
@@ -59,6 +53,24 @@ func (b *Bench) reset(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// freshAwa makes schema awa anew: the rehearsal's, or a copy of the real one.
+func (b *Bench) freshAwa(ctx context.Context) error {
+	if b.awa != nil {
+		closeConn(b.conn)
+		if err := b.awa.anew(ctx); err != nil {
+			return err
+		}
+		return b.connect(ctx)
+	}
+	if err := b.connect(ctx); err != nil {
+		return err
+	}
+	if err := b.clear(ctx); err != nil {
+		return err
+	}
+	return rehearsal.Install(ctx, b.conn, rehearsal.Options{})
 }
 
 // clear removes the schemas that a bench made.

@@ -50,7 +50,7 @@ func (b *Bench) run(ctx context.Context, job experiment.Job) (experiment.Result,
 		return experiment.Result{}, err
 	}
 	r := &run{b: b, job: job, out: experiment.Result{
-		Job: job, Bench: b.name, Start: start, Changes: []experiment.ChangeAt{}, Errors: map[string]uint64{},
+		Job: job, Bench: b.Name(), Start: start, Changes: []experiment.ChangeAt{}, Errors: map[string]uint64{},
 		Verdicts: []string{}, Broken: []string{},
 	}}
 	if auto {
@@ -127,7 +127,7 @@ func orEnded(ctx context.Context, err error) error {
 }
 
 // play puts the load on and measures it second by second.
-func (r *run) play(ctx context.Context, spec rehearsal.Spec) error {
+func (r *run) play(ctx context.Context, spec rehearsal.Spec) (err error) {
 	r.errors = map[string]uint64{}
 	spec.OnError = func(i rehearsal.Incident) {
 		if i.Role == "producer" {
@@ -135,6 +135,14 @@ func (r *run) play(ctx context.Context, spec rehearsal.Spec) error {
 			defer r.mu.Unlock()
 			r.errors[i.Class]++
 		}
+	}
+	if r.b.awa != nil {
+		stop, failed := r.b.awa.work(ctx)
+		if failed != nil {
+			return failed
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+		spec.Workers = nil
 	}
 	if err := r.b.conn.QueryRow(ctx, statement("clock")).Scan(&r.began); err != nil {
 		return fmt.Errorf("read the server's clock: %w", err)

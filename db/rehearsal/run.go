@@ -107,8 +107,8 @@ func (r *Running) prepare(ctx context.Context) error {
 	return nil
 }
 
-// recognise looks whose schema this is. A real Awa takes producers that go
-// through insert_job_compat and nothing else from us.
+// recognise looks whose schema this is. A real Awa takes producers and holders
+// that go through insert_job_compat and nothing else from us.
 func (r *Running) recognise(ctx context.Context, conn *pgx.Conn) error {
 	if err := conn.QueryRow(ctx, statement("run/ours.sql"), r.storage).Scan(&r.ours); err != nil {
 		return fmt.Errorf("look whose schema this is: %w", err)
@@ -117,11 +117,11 @@ func (r *Running) recognise(ctx context.Context, conn *pgx.Conn) error {
 		return nil
 	}
 	direct := slices.ContainsFunc(r.spec.Producers, Producers.direct)
-	if direct || len(r.spec.Workers) > 0 || len(r.spec.Holders) > 0 {
+	if direct || len(r.spec.Workers) > 0 {
 		return &control.Fault{
 			Kind: control.FaultRefused,
-			What: "this is no rehearsal schema, so only single-row producers may run here",
-			Hint: "Leave out workers, holders, batches and cached counts, or install the rehearsal schema.",
+			What: "this is no rehearsal schema, so only single-row producers and holders may run here",
+			Hint: "Leave out workers, batches and cached counts, or install the rehearsal schema.",
 		}
 	}
 	return nil

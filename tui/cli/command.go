@@ -119,6 +119,7 @@ type Experiment struct {
 	Pace      float64 // 0 for the plan's own
 	Out       string  // "" for the default of a full run, and for none of another
 	AllowLoad bool    // on the database that is named
+	Awa       string  // Python environment with the real Awa, "" for the rehearsal's schema
 }
 
 // Act holds the flags of the commands that keep or change something.

@@ -40,6 +40,8 @@ func checkExperiment(c Command, set *pflag.FlagSet) error {
 		return bad("--pg and --pg-bin choose a private PostgreSQL, --allow-load is for another")
 	case simulated && (set.Changed("pg") || set.Changed("pg-bin") || set.Changed("pace") || e.Quick):
 		return bad("--pg, --pg-bin, --pace and --quick are for a server, not for the simulator")
+	case e.Awa != "" && (e.AllowLoad || simulated):
+		return bad("--awa goes with a private PostgreSQL")
 	case set.Changed("seeds") && (e.Seeds < 1 || e.Seeds > mostSeeds):
 		return bad("--seeds must be 1 to %d, got %d", mostSeeds, e.Seeds)
 	case set.Changed("duration") && (e.Duration < leastRun || e.Duration > limit || e.Duration%time.Second != 0):

@@ -116,6 +116,7 @@ func experimentFlags(f *pflag.FlagSet, c *Command) {
 	f.DurationVar(&e.Duration, "duration", 0, "length of each run (each shape has its own)")
 	f.Float64Var(&e.Pace, "pace", 0, "divide every duration of the policy by this (48)")
 	f.StringVar(&e.Out, "out", "", "keep results, report and charts in this directory, and go on with what it holds")
+	f.StringVar(&e.Awa, "awa", "", "play on the real Awa of this Python environment (make awa-venv makes .awa)")
 	f.BoolVar(&e.AllowLoad, "allow-load", false, "play on the database that is named, which must hold no Awa")
 	serverFlags(f, c)
 }

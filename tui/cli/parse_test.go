@@ -102,6 +102,8 @@ func TestBadArgumentsAreUsageFaultsThatNameTheFlag(t *testing.T) {
 		{"experiment --pace 49", "--pace"},
 		{"experiment --pg 9", "--pg"},
 		{"experiment --allow-load", "--allow-load"},
+		{"experiment --awa .awa --allow-load -d x", "--awa"},
+		{"experiment --awa .awa --simulate", "--awa"},
 		{"experiment --allow-load --simulate -d x", "--allow-load"},
 		{"experiment --allow-load -d x --pg 18", "--pg"},
 		{"experiment --simulate --quick", "simulator"},
