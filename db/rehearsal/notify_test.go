@@ -34,11 +34,10 @@ func waitsByCause(t *testing.T, conn *pgx.Conn, n int) (all, behindNotify int) {
 }
 
 func TestTheNotifyShapeStandsInLineForTheCommitLock(t *testing.T) {
-	// A commit that takes a while, as on a disk: on a server that does not flush,
-	// how long the line is depends on which processor is free.
 	versions := pgtest.Versions()
-	d := pgtest.NewServer(t, versions[len(versions)-1], map[string]string{
-		"fsync": "on", "commit_delay": "5000", "commit_siblings": "0", "max_connections": "150"})
+	settings := rehearsal.Settings("notify")
+	settings["max_connections"] = "150"
+	d := pgtest.NewServer(t, versions[len(versions)-1], settings)
 	conn := d.Connect(t)
 	install(t, conn, rehearsal.Options{})
 	spec, err := rehearsal.Shape("notify", 0, 0)

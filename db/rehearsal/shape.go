@@ -44,7 +44,8 @@ func Shapes() []string {
 //     so that its lane has nearly all the waits however many lanes there are;
 //     the configured count is left as it is;
 //   - notify: 32 sessions on 16 lanes with nothing inside, so that they stand in
-//     line for the commit lock of notifying transactions and not for a lane;
+//     line for the commit lock of notifying transactions and not for a lane,
+//     given the Settings;
 //   - stuck: steady, and a nightly import that keeps the lane for a minute;
 //   - idle: lanes, and a job every few seconds.
 //
@@ -62,6 +63,16 @@ func Shape(name string, producers int, hold time.Duration) (Spec, error) {
 		What: "there is no load shape of that name",
 		Hint: "Shapes are " + strings.Join(Shapes(), ", ") + ".",
 	}
+}
+
+// Settings are what a private server needs for a shape, nil for nothing: where
+// commits cost nothing, notifying ones are in nobody's way. The flush of 5 ms is
+// that of a slow disk, and the same on every machine.
+func Settings(shape string) map[string]string {
+	if shape != "notify" {
+		return nil
+	}
+	return map[string]string{"fsync": "on", "commit_delay": "5000", "commit_siblings": "0"}
 }
 
 // Figures of the shapes.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"time"
 
@@ -63,8 +64,9 @@ func Open(ctx context.Context, o Options) (_ *Stage, err error) {
 	if err != nil {
 		return nil, err
 	}
-	server, err := local.Start(ctx, local.Options{Version: o.PG, Bin: o.PGBin, Keep: o.Keep, Log: o.Say,
-		Settings: map[string]string{"max_connections": strconv.Itoa(o.Producers + spareSessions)}})
+	settings := map[string]string{"max_connections": strconv.Itoa(o.Producers + spareSessions)}
+	maps.Copy(settings, rehearsal.Settings(o.Shape))
+	server, err := local.Start(ctx, local.Options{Version: o.PG, Bin: o.PGBin, Keep: o.Keep, Log: o.Say, Settings: settings})
 	if err != nil {
 		return nil, err
 	}

@@ -83,8 +83,6 @@ func TestShadowProposesWhatHelpsAndHoldsWhatDoesNot(t *testing.T) {
 	})
 	t.Run("steady", func(t *testing.T) { proposes(t, steady) })
 	t.Run("notify", func(t *testing.T) {
-		// A window of 3 s would do on a machine of its own; where 32 producers
-		// wait for processors as well, holders now and then just seem to work.
 		holds(t, rehearse(t, "notify", "20"), "notify", "notify_bound")
 	})
 }
