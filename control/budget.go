@@ -38,6 +38,13 @@ func (b *Budget) Learn(e LogEntry, now time.Time) {
 	b.count++
 }
 
+// Step moves the changes along with a step of the clock, as State.Step does.
+func (b *Budget) Step(d time.Duration, now time.Time) {
+	for i := range b.count {
+		b.times[i] = moved(time.Unix(0, b.times[i]), d, now).UnixNano()
+	}
+}
+
 // Spent is the number of changes within span, and when the oldest of the last
 // limit leaves it.
 func (b *Budget) Spent(span time.Duration, limit int, now time.Time) (n int, until time.Time) {

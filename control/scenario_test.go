@@ -249,6 +249,7 @@ func (s *stage) tick(read bool) {
 		if s.world.Stepped != 0 {
 			s.track.Reset()
 			s.state.Step(s.world.Stepped, s.now)
+			s.budget.Step(s.world.Stepped, s.now)
 		}
 		s.track.Observe(s.p, s.reading())
 	} else {

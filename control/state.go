@@ -141,24 +141,28 @@ func (s *State) reversals(span time.Duration, now time.Time) int {
 	return n
 }
 
+// moved is a time after such a step.
+func moved(t time.Time, d time.Duration, now time.Time) time.Time {
+	if d > 0 {
+		return t.Add(d)
+	}
+	return earlier(t, now)
+}
+
 // Step moves every remembered time along after the server's clock moved by d
 // against ours. Which of the two clocks it was cannot be told, so a wait is
 // never made shorter: forward, everything moves along; backward, nothing lies
 // in the future.
 func (s *State) Step(d time.Duration, now time.Time) {
 	move := func(t *time.Time) {
-		switch {
-		case t.IsZero():
-		case d > 0:
-			*t = t.Add(d)
-		case now.Before(*t):
-			*t = now
+		if !t.IsZero() {
+			*t = moved(*t, d, now)
 		}
 	}
 	for i := range s.marked {
 		move(&s.marks[i].at)
 	}
-	for _, t := range []*time.Time{&s.Lock.At, &s.Floor.At, &s.RevertAt, &s.AdoptedAt, &s.RejectedUp, &s.RejectedDn, &s.FailedAt, &s.seenAt} {
+	for _, t := range []*time.Time{&s.Lock.At, &s.Floor.At, &s.RevertAt, &s.AdoptedAt, &s.RejectedUp, &s.RejectedDn, &s.FailedAt, &s.ResumedAt, &s.seenAt} {
 		move(t)
 	}
 	if s.Trial != nil {

@@ -89,6 +89,43 @@ func TestAStepOfTheClockNeverShortensAWait(t *testing.T) {
 	}
 }
 
+func TestAStepOfTheClockNeverFreesABudget(t *testing.T) {
+	p := DefaultPolicy()
+	for _, d := range []time.Duration{time.Hour, -time.Hour, 100 * time.Hour} {
+		var b Budget
+		for range p.DatabaseChanges {
+			b.Learn(change(epoch, 1, 2, ""), epoch)
+		}
+		now := epoch.Add(30 * time.Second).Add(d) // thirty real seconds later
+		b.Step(d, now)
+		n, until := b.Spent(p.DatabaseSpan, p.DatabaseChanges, now)
+		if left := until.Sub(now); n != p.DatabaseChanges || left < p.DatabaseSpan-30*time.Second || left > p.DatabaseSpan {
+			t.Errorf("step of %v: %d changes, %v left, want %d and %v to all of it", d, n, left, p.DatabaseChanges, p.DatabaseSpan-30*time.Second)
+		}
+	}
+}
+
+// What came before a queue was resumed stays before it when the clock steps.
+func TestAStepOfTheClockDoesNotBringBackResumedReversals(t *testing.T) {
+	p := DefaultPolicy()
+	for _, d := range []time.Duration{time.Hour, -time.Hour} {
+		var s State
+		now := epoch
+		for i := range 4 {
+			s.Learn(p, change(now, 1+i%2, 2-i%2, ""), now)
+			now = now.Add(time.Minute)
+		}
+		s.Learn(p, LogEntry{At: now, Kind: LogAct, Verb: VerbResume}, now)
+		now = now.Add(time.Minute).Add(d)
+		s.Step(d, now)
+		now = now.Add(time.Minute)
+		s.Learn(p, change(now, 1, 2, ""), now)
+		if s.Oscillating {
+			t.Errorf("step of %v: held again for reversals from before it was resumed", d)
+		}
+	}
+}
+
 func TestHandsDoNotMakeAQueueOscillate(t *testing.T) {
 	p := DefaultPolicy()
 	flips := func(verb Verb) State {

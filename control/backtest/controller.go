@@ -83,6 +83,7 @@ func (c *controller) look(ev *control.Event, base control.Policy) {
 	} else {
 		c.world = c.world.See(c.policy, *ev.Snapshot)
 		if c.world.Stepped != 0 {
+			c.budget.Step(c.world.Stepped, ev.Snapshot.At)
 			for _, m := range c.order {
 				m.Track.Reset()
 				m.State.Step(c.world.Stepped, ev.Snapshot.At)

@@ -119,6 +119,7 @@ func (r *Runner) failure(err error) *control.Failure {
 func (r *Runner) see(s control.Snapshot) {
 	r.world = r.world.See(r.rules.Policy, s)
 	if r.world.Stepped != 0 {
+		r.budget.Step(r.world.Stepped, s.At)
 		for _, m := range r.order {
 			m.Track.Reset()
 			m.State.Step(r.world.Stepped, s.At)
