@@ -1,5 +1,7 @@
 package control
 
+import "strconv"
+
 // choice is the direction a tick speaks about: the step, what stands in its
 // way, and what stands in the way of the opposite one.
 type choice struct {
@@ -56,7 +58,7 @@ func (s *State) up(p Policy, in *Input, list []Blocker) choice {
 		c.reason, inside = ReasonContendedFast, in.Signal.FastInside
 	}
 	c.gain = PredictedGain(from, to, inside)
-	c.blockers = s.unknownCount(in, timing(p, s, in, from, to, false, list))
+	c.blockers = s.unknownCount(p, in, timing(p, s, in, from, to, false, list))
 	c.sign(frozen)
 	c.order(in, frozen, before)
 	return c
@@ -70,7 +72,7 @@ func (s *State) down(p Policy, in *Input, list []Blocker) choice {
 	list = shrinkEvidence(p, &in.Signal, c.to, list)
 	c.evident = len(list) == before
 	c.gain = PredictedGain(from, c.to, in.Signal.Inside)
-	c.blockers = s.unknownCount(in, timing(p, s, in, from, c.to, false, list))
+	c.blockers = s.unknownCount(p, in, timing(p, s, in, from, c.to, false, list))
 	c.sign(frozen)
 	c.order(in, frozen, before)
 	return c
@@ -103,11 +105,14 @@ func (c *choice) sign(both int) {
 
 // unknownCount holds until the log has caught up with a count that is not what
 // it says.
-func (s *State) unknownCount(in *Input, list []Blocker) []Blocker {
-	if s.Shards != in.Signal.Shards && s.Shards != 0 && in.Signal.Shards != 0 {
-		list = append(list, Blocker{Rule: ReasonAdopted, Detail: arrow(s.Shards, in.Signal.Shards) + " was not written through this log"})
+func (s *State) unknownCount(p Policy, in *Input, list []Blocker) []Blocker {
+	switch {
+	case s.Shards == in.Signal.Shards || s.Shards == 0 || in.Signal.Shards == 0:
+		return list
+	case s.unread(p, in):
+		return append(list, Blocker{Rule: ReasonUnknownSignal, Detail: "the count has not been read since it was set to " + strconv.Itoa(s.Shards)})
 	}
-	return list
+	return append(list, Blocker{Rule: ReasonAdopted, Detail: arrow(s.Shards, in.Signal.Shards) + " was not written through this log"})
 }
 
 // revert is the step back from a change that did harm, once: any outcome of a

@@ -75,6 +75,9 @@ func (s *State) watch(p Policy, in *Input, fx *Effects) {
 		if in.Budget.InFlight == in.Queue.Queue {
 			return // our own, about to be confirmed
 		}
+		if s.unread(p, in) {
+			return // the count of before it, perhaps
+		}
 		e := in.entry(LogAdopted)
 		e.From, e.To, e.Reason, e.Actor = s.Shards, from, ReasonAdopted, "elsewhere"
 		e.Detail = arrow(s.Shards, from) + " was not written through this log"
@@ -107,6 +110,14 @@ func (s *State) watch(p Policy, in *Input, fx *Effects) {
 	}
 	e.Evidence = in.Signal.evidence(false, t.Predicted)
 	fx.Entries = append(fx.Entries, e)
+}
+
+// unread says whether the count of the newest reading may be from before the
+// newest change: counts are read beside the looks, and the probe goes by one for
+// up to five periods when the next is late.
+func (s *State) unread(p Policy, in *Input) bool {
+	m, ok := s.last()
+	return ok && in.World.Now.Sub(m.at) < 2*staleAfter(p, in.Signal.Period)
 }
 
 // transition logs a decision that differs from the newest in the log and has

@@ -55,13 +55,13 @@ func (s *State) undo() Undo {
 // again here.
 func undoing(p Policy, s *State, in *Input, c Command) (int, error) {
 	u, n := s.undo(), in.Signal.Shards
-	m, ok := s.last()
+	_, ok := s.last()
 	switch {
 	case !ok:
 		return 0, refused("no change of this queue is known", "")
 	case c.From != 0 && c.From != u.From || c.To != 0 && c.To != u.To:
 		return 0, late("the newest change is another one now, "+arrow(u.To, u.From)+s.since(u.From), "Look at it, then decide again")
-	case n != u.From && in.World.Now.Sub(m.at) < staleAfter(p, in.Signal.Period):
+	case n != u.From && s.unread(p, in):
 		return 0, refused("the count has not been read since the change to "+strconv.Itoa(u.From), "Try again in some seconds")
 	case n != u.From:
 		return 0, late("the count was changed since: it is "+strconv.Itoa(n)+", the last change known led to "+strconv.Itoa(u.From), "Set the count you want")

@@ -91,3 +91,38 @@ func TestUndoIsWhatItSaysItIs(t *testing.T) {
 		t.Errorf("after somebody else changed the count: %v", err)
 	}
 }
+
+// The probe reads counts once a second, and rarer where that is slow: for a
+// moment a reading may have the count from before the newest change.
+func TestAReadingFromBeforeAChangeIsNobodyElsesDoing(t *testing.T) {
+	s := newStage()
+	_ = s.do([]string{"run", "30s", "crowd=16"})
+	if s.shards != 2 || s.state.Trial == nil {
+		t.Fatalf("%d shards, trial %v", s.shards, s.state.Trial)
+	}
+	s.shards = 1 // what is read
+	s.check = func(_ Input, d *Decision, fx Effects) {
+		if fx.Step != nil || d.Action != ActionHold {
+			t.Errorf("a step from a count that is no more: %+v", d)
+		}
+	}
+	_ = s.do([]string{"run", "4s"})
+	s.shards = 2
+	_ = s.do([]string{"run", "10s"})
+	adopted := func() (n int) {
+		for _, e := range s.log {
+			if e.Kind == LogAdopted {
+				n++
+			}
+		}
+		return n
+	}
+	if adopted() > 0 || s.state.Trial == nil {
+		t.Errorf("our own change is in the log as somebody else's, and its trial is %v: %+v", s.state.Trial, s.log)
+	}
+	s.shards = 1
+	_ = s.do([]string{"run", "10s"})
+	if adopted() != 1 {
+		t.Errorf("what somebody else wrote later is in the log %d times, want once", adopted())
+	}
+}
