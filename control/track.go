@@ -15,6 +15,7 @@ type Track struct {
 	moved        time.Time   // newest reading with anything in it
 	since        time.Time   // start of the oldest reading in the windows
 	newest       Reading     // without its lists
+	count        int         // configured, as it was last known; 0 before
 	lanes        []laneWait
 }
 
@@ -78,8 +79,11 @@ func (t *Track) Observe(p Policy, r Reading) {
 	if !r.At.After(t.newest.At) {
 		return
 	}
-	if r.Shards != t.newest.Shards && t.newest.Shards != 0 {
-		t.Reset()
+	if r.Shards != 0 { // not known for a moment is not changed
+		if t.count != 0 && r.Shards != t.count {
+			t.Reset()
+		}
+		t.count = r.Shards
 	}
 	if !(r.PeriodS >= 0 && r.PeriodS <= longestPeriod.Seconds()) {
 		r.PeriodS = 0 // no length at all: its samples count, its means weigh nothing

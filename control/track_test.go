@@ -47,6 +47,35 @@ func TestWhatWasSeenAtAnotherCountIsForgotten(t *testing.T) {
 	}
 }
 
+// A count that could not be read for a moment takes no evidence away; one that
+// is another afterwards does.
+func TestACountNotKnownForAMomentForgetsNothing(t *testing.T) {
+	p := DefaultPolicy()
+	s := newStage()
+	s.queue.Auto = false
+	_ = s.do([]string{"run", "10m", "crowd=16"})
+	blind := func() {
+		s.now = s.now.Add(time.Second)
+		r := s.reading()
+		r.Shards = 0
+		s.track.Observe(p, r)
+	}
+	blind()
+	if g := s.track.Signal(p); g.Shards != 0 {
+		t.Errorf("the count is not known, and the signal says %d", g.Shards)
+	}
+	_ = s.do([]string{"run", "1s"})
+	if g := s.track.Signal(p); g.Shards != 1 || g.Age < 10*time.Minute || g.Grow.Mean.Or(0) < 0.9 {
+		t.Errorf("after a second without a count: %d shards, age %v, share %v", g.Shards, g.Age, g.Grow.Mean)
+	}
+	blind()
+	s.shards = 4
+	_ = s.do([]string{"run", "1s"})
+	if g := s.track.Signal(p); g.Shards != 4 || g.Age > time.Second {
+		t.Errorf("the count changed meanwhile: %d shards, age %v", g.Shards, g.Age)
+	}
+}
+
 func TestAbsentStaysAbsent(t *testing.T) {
 	p := DefaultPolicy()
 	tr := NewTrack(p)
