@@ -87,7 +87,7 @@ func twinContended(p Policy, s Signal, to int) bool {
 
 func twinCalm(p Policy, s Signal) bool {
 	half := s.Shards / 2
-	return s.Age >= p.ShrinkWindow && s.CalmCoverage.Or(0) >= 0.90 && s.Calm.High.Or(1) < 0.05 && s.WorstSlice.OK() && s.WorstSlice.Or(1) <= 0.10 &&
+	return s.Age >= p.ShrinkWindow && s.CalmCoverage.Or(0) >= 0.90 && s.Calm.Mean.Or(0) < 0.05 && s.Calm.High.Or(1) < 0.05 && s.WorstSlice.OK() && s.WorstSlice.Or(1) <= 0.10 &&
 		s.Rate.OK() && s.RateOfLate.OK() && s.RateOfLate.Or(0) >= 0.5*s.Rate.Or(0) &&
 		s.Busy.OK() && s.Busy.Or(0)/float64(half) < 0.50 && s.DrainedOK && s.Drained
 }
