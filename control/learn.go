@@ -78,9 +78,13 @@ func (s *State) learnChange(p Policy, e LogEntry, at time.Time) {
 	s.logged = mind{}
 }
 
+// learnVerdict ends the trial that the verdict is about. When somebody else
+// changed the count while it was being written, that one is on trial now.
 func (s *State) learnVerdict(p Policy, e LogEntry, at time.Time) {
-	own := s.Trial != nil && s.Trial.Own
-	s.Trial = nil
+	own := false
+	if t := s.Trial; t != nil && t.From == e.From && t.To == e.To {
+		own, s.Trial = t.Own, nil
+	}
 	grew := e.To > e.From
 	switch {
 	case e.Verdict == VerdictHarmful:

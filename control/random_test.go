@@ -140,5 +140,14 @@ func randomLog(t *rapid.T, now time.Time, count int) []LogEntry {
 			}
 		}
 	}
+	var change LogEntry
+	for i := range log {
+		switch e := &log[i]; {
+		case applied(*e):
+			change = *e
+		case e.Kind == LogVerdict && applied(change) && rapid.IntRange(0, 5).Draw(t, "of another change") > 0:
+			e.From, e.To = change.From, change.To
+		}
+	}
 	return log
 }

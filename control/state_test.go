@@ -149,6 +149,24 @@ func TestHandsDoNotMakeAQueueOscillate(t *testing.T) {
 	}
 }
 
+// A person changed the count while the verdict on the change before was on its
+// way to the log.
+func TestAVerdictEndsTheTrialItIsAbout(t *testing.T) {
+	p := DefaultPolicy()
+	late := LogEntry{At: epoch.Add(3 * time.Minute), Kind: LogVerdict, From: 1, To: 2, Verdict: VerdictHarmful}
+	s := RebuildState(p, []LogEntry{change(epoch, 1, 2, ""), change(epoch.Add(2*time.Minute), 2, 4, VerbApprove), late}, late.At)
+	if s.Trial == nil || s.Trial.To != 4 || s.RevertTo != 0 {
+		t.Errorf("trial %+v, to be taken back to %d; want 2 to 4 on trial", s.Trial, s.RevertTo)
+	}
+	if s.Lock.Shards != 1 {
+		t.Errorf("what was found of the step before locks %+v", s.Lock)
+	}
+	s.Learn(p, LogEntry{At: late.At, Kind: LogVerdict, From: 2, To: 4, Verdict: VerdictHarmful}, late.At)
+	if s.Trial != nil || s.RevertTo != 2 {
+		t.Errorf("trial %+v, to be taken back to %d; want 2", s.Trial, s.RevertTo)
+	}
+}
+
 func TestGenerationsOfPendingStepsAreNeverRepeated(t *testing.T) {
 	s := newStage()
 	s.queue.Enforced = false

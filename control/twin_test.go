@@ -110,21 +110,23 @@ func twinCount(log []LogEntry) (n int) {
 func twinTooSoon(p Policy, log []LogEntry, in Input, to int) bool {
 	now, up := in.World.Now, to > in.Signal.Shards
 	within := func(e LogEntry, d time.Duration) bool { return now.Sub(e.At) < d }
-	soon, trial := false, false
+	soon, trial := false, LogEntry{}
 	var lock, floor, up1, down1, adopted, rejected LogEntry
 	for _, e := range log {
 		switch {
 		case applied(e):
-			trial = true
+			trial = e
 			if e.To > e.From {
 				up1 = e
 			} else {
 				down1 = e
 			}
 		case e.Kind == LogAdopted:
-			trial, adopted = false, e
+			trial, adopted = LogEntry{}, e
 		case e.Kind == LogVerdict:
-			trial = false
+			if e.From == trial.From && e.To == trial.To {
+				trial = LogEntry{}
+			}
 			if e.To > e.From && (e.Verdict == VerdictHarmful || e.Verdict == VerdictIneffective || e.Reason == ReasonWeak) {
 				lock = e
 			}
@@ -149,7 +151,7 @@ func twinTooSoon(p Policy, log []LogEntry, in Input, to int) bool {
 		soon = within(down1, 30*time.Minute) || within(up1, 2*time.Hour) ||
 			to < floor.From && within(floor, 24*time.Hour)
 	}
-	return soon || trial || within(adopted, 30*time.Minute) || within(rejected, 30*time.Minute) ||
+	return soon || applied(trial) || within(adopted, 30*time.Minute) || within(rejected, 30*time.Minute) ||
 		in.Budget.InFlight != "" || twinOscillating(p, log) || twinBudget(p, log, in, now) || twinFailed(p, log, now)
 }
 
@@ -208,19 +210,19 @@ func twinOscillating(p Policy, log []LogEntry) bool {
 // twinRevert: the last thing that happened to the count was an own change that
 // was then judged harmful, within half an hour, and nobody said no.
 func twinRevert(p Policy, log []LogEntry, count int, now time.Time) (int, bool) {
-	back, own := 0, false
+	back, trial := 0, LogEntry{}
 	var since time.Time
 	for _, e := range log {
 		switch {
 		case applied(e):
-			back, own = 0, ownChange(e) && e.Reason != ReasonRevert
+			back, trial = 0, e
 		case e.Kind == LogAdopted:
-			back, own = 0, false
-		case e.Kind == LogVerdict:
-			if e.Verdict == VerdictHarmful && own {
+			back, trial = 0, LogEntry{}
+		case e.Kind == LogVerdict && e.From == trial.From && e.To == trial.To:
+			if e.Verdict == VerdictHarmful && ownChange(trial) && trial.Reason != ReasonRevert {
 				back, since = e.From, e.At
 			}
-			own = false
+			trial = LogEntry{}
 		case e.Kind == LogAct && e.Verb == VerbReject && e.To == back:
 			back = 0
 		}
