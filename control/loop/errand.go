@@ -23,6 +23,7 @@ type errand struct {
 type errandResult struct {
 	saved   Saved
 	change  *control.Change
+	handed  bool  // the step was handed to the gate
 	err     error // of the save or the gate: the errand's business
 	loadErr error // of the load: the store's business
 	fatal   error
@@ -80,6 +81,7 @@ func (r *Runner) run(ctx context.Context, e *errand, after int64) errandResult {
 		}
 	}
 	if e.step != nil && done.err == nil {
+		done.handed = true
 		done.err = call(func(ctx context.Context) error {
 			c, err := r.c.Gate.Apply(ctx, *e.step)
 			if err == nil {
@@ -144,7 +146,7 @@ func (r *Runner) finish(done errandResult) {
 	}
 	switch broken := done.loadErr; {
 	case done.fatal != nil:
-	case broken == nil && done.err != nil && !refusal(done.err) && e.step == nil:
+	case broken == nil && done.err != nil && !refusal(done.err) && !done.handed:
 		r.storeBroke(done.err)
 		r.learn(done.saved, e.began)
 	case broken == nil:

@@ -61,6 +61,29 @@ func TestAFailedGateIsLoggedAndTriedAgainLater(t *testing.T) {
 	})
 }
 
+// One queue has something for the log, another a step for the gate, and the log
+// can be read and not written.
+func TestALogThatCannotBeWrittenIsToldAlsoWhereAStepWaits(t *testing.T) {
+	d := newDatabase()
+	d.shards["mail"], d.crowd["mail"] = 1, 16
+	d.allow(control.QueuePolicy{Queue: "orders", Enforced: true})
+	d.allow(control.QueuePolicy{Queue: "mail"})
+	play(t, d.config(), func(t *testing.T, r *Runner) {
+		pass(9 * time.Minute)
+		d.set(func() { d.full = errDown })
+		events, _ := r.Subscribe(1000)
+		pass(3 * time.Minute)
+		told := false
+		for len(events) > 0 {
+			e := <-events
+			told = told || strings.Contains(e.Memory, "connection refused")
+		}
+		if !told || len(d.steps()) != 0 {
+			t.Errorf("told %v, %d steps", told, len(d.steps()))
+		}
+	})
+}
+
 func TestFailedReadsBackOffTellAndFreeze(t *testing.T) {
 	d := newDatabase()
 	d.allow(control.QueuePolicy{Queue: "orders"})

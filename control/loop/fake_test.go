@@ -23,6 +23,7 @@ type database struct {
 	reads   int
 	broken  error         // of Read
 	down    error         // of Save and Load
+	full    error         // of Save alone
 	refuse  error         // of the next Save that uses something up
 	gate    error         // of Apply
 	slow    time.Duration // Apply takes so long
@@ -87,6 +88,9 @@ func (d *database) Save(ctx context.Context, b Batch) error {
 	defer d.mu.Unlock()
 	if d.down != nil {
 		return d.down
+	}
+	if d.full != nil {
+		return d.full
 	}
 	if err := d.refuse; err != nil && len(b.UseUp) > 0 {
 		d.refuse = nil
