@@ -185,8 +185,15 @@ func (r *Runner) storeBroke(err error) {
 	r.world.Store = "the decision log cannot be used since " + r.storeSince.UTC().Format("15:04:05Z") + ": " + what(err)
 }
 
-// learn moves the state by what is new in the log.
+// learn moves the state by what is new in the log. One that ends before what is
+// known was made anew, or restored: nothing of what it held before counts.
 func (r *Runner) learn(s Saved, began time.Time) {
+	if s.Last < r.last {
+		r.last, r.loaded, r.budget = 0, false, control.Budget{}
+		for _, m := range r.order {
+			m.State = control.State{}
+		}
+	}
 	first := !r.loaded
 	r.loaded, r.loadedAt = true, began
 	if s.Last == r.last && !first {

@@ -151,6 +151,29 @@ func TestStoppingJoinsEverythingAndAnswersCommands(t *testing.T) {
 	})
 }
 
+// shardpilot's schema was dropped and installed again, or an older backup was
+// put back: ids begin anew, and so does what is known.
+func TestALogThatWasMadeAnewIsLearnedFromItsStart(t *testing.T) {
+	d := newDatabase()
+	d.allow(control.QueuePolicy{Queue: "orders", Enforced: true, Max: 2})
+	play(t, d.config(), func(t *testing.T, r *Runner) {
+		pass(14 * time.Minute)
+		if d.count("orders") != 2 {
+			t.Fatalf("%d shards", d.count("orders"))
+		}
+		d.memory.mu.Lock()
+		q := d.memory.policies["orders"]
+		q.Max = 4
+		d.memory.policies["orders"], d.memory.entries, d.memory.last = q, nil, 0
+		d.memory.mu.Unlock()
+		pass(20 * time.Minute)
+		verdicts := d.kinds(control.LogVerdict)
+		if d.count("orders") != 4 || len(d.kinds(control.LogAdopted)) != 0 || len(verdicts) != 1 || verdicts[0].To != 4 {
+			t.Errorf("%d shards, adopted %+v, verdicts %+v; want its own step to 4, known and judged", d.count("orders"), d.kinds(control.LogAdopted), verdicts)
+		}
+	})
+}
+
 func TestADefectInAReadEndsTheRunnerWithAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDatabase()

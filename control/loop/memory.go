@@ -30,6 +30,9 @@ func (m *memory) Load(_ context.Context, after int64) (Saved, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := Saved{Last: m.last}
+	if m.last < after {
+		after = 0
+	}
 	for _, e := range m.entries {
 		if e.ID > after {
 			s.Entries = append(s.Entries, e)

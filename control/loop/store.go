@@ -18,7 +18,8 @@ type Store interface {
 	// Load returns what is newer than the log entry with ID after, which is 0
 	// at first: then policies, pending steps and the log of the last 7 days,
 	// or as far back as it is kept. When there is nothing newer, Saved.Last
-	// equals after and the rest is ignored.
+	// equals after and the rest is ignored. A log that ends before after is not
+	// the one that was read before: all of it is returned, as at first.
 	//
 	// Every change of a policy or a pending step must come with a log entry,
 	// so that this is enough to notice it.
