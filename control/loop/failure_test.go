@@ -109,6 +109,40 @@ func TestFailedReadsBackOffTellAndFreeze(t *testing.T) {
 	})
 }
 
+// The pause between two tries is no time in which nothing is told.
+func TestBetweenFailedReadsTheLeadIsToldAsItIs(t *testing.T) {
+	d := newDatabase()
+	d.allow(control.QueuePolicy{Queue: "orders"})
+	play(t, d.config(), func(t *testing.T, r *Runner) {
+		pass(time.Minute)
+		d.set(func() { d.broken = errDown })
+		pass(3 * time.Minute)
+		before, reads := newest(t, r), d.looks()
+		d.set(func() { d.lead = control.Leadership{Epoch: 2, Name: "bea@desk"} })
+		pass(2 * time.Second)
+		e := newest(t, r)
+		if e.Leader != "bea@desk" || e.World.Lead.Leading {
+			t.Errorf("two seconds after another process began to lead, %q does", e.Leader)
+		}
+		if e.At.Sub(before.At) < time.Second || e.Err == nil || !e.Err.Since.Equal(before.Err.Since) || e.Err.RetryIn > longestRetry {
+			t.Errorf("at %v the event says %+v; at %v it said %+v", e.At, e.Err, before.At, before.Err)
+		}
+		pass(longestRetry)
+		if n := d.looks() - reads; n > 2 {
+			t.Errorf("%d reads in half a minute without an answer", n)
+		}
+	})
+}
+
+func newest(t *testing.T, r *Runner) control.Event {
+	t.Helper()
+	e, ok := r.Newest()
+	if !ok {
+		t.Fatal("no tick yet")
+	}
+	return e
+}
+
 func TestStoppingJoinsEverythingAndAnswersCommands(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDatabase()

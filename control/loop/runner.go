@@ -66,20 +66,19 @@ type Runner struct {
 	shown   shown
 
 	// Below: owned by the goroutine of Run.
-	wg       sync.WaitGroup
-	rules    control.Rules
-	world    control.World
-	budget   control.Budget
-	members  map[string]*member
-	order    []*member // by queue name
-	snapshot *control.Snapshot
-	skew     time.Duration // server clock minus ours
+	wg      sync.WaitGroup
+	rules   control.Rules
+	world   control.World
+	budget  control.Budget
+	members map[string]*member
+	order   []*member     // by queue name
+	skew    time.Duration // server clock minus ours
 
 	reads      chan readResult
 	reading    bool
 	held       *readResult // the first read, until the log is there
 	failures   int
-	failedAt   time.Time
+	failed     *control.Failure // the newest, nil while reads succeed
 	retryAt    time.Time
 	errands    chan errandResult
 	errand     *errand // the one that is out, nil when none is

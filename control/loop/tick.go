@@ -31,9 +31,17 @@ type readResult struct {
 	fatal    error
 }
 
-// tick starts a read, unless one is out or the last ones failed just now.
+// tick starts a read, unless one is out. In the pause after a failed one it is
+// told again that reads fail: who leads, what holds and how old everything is
+// change in the pause too.
 func (r *Runner) tick(ctx context.Context) {
-	if r.reading || r.c.Now().Before(r.retryAt) {
+	if r.reading {
+		return
+	}
+	if left := r.retryAt.Sub(r.c.Now()); left > 0 && r.failed != nil {
+		again := *r.failed
+		again.RetryIn = left
+		r.round(ctx, control.Event{Err: &again})
 		return
 	}
 	r.reading = true
@@ -59,17 +67,21 @@ func (r *Runner) take(ctx context.Context, got readResult) {
 		r.dispatch(ctx)
 		return
 	}
-	event := control.Event{}
 	if got.err != nil {
-		event.Err = r.failure(got.err)
+		r.round(ctx, control.Event{Err: r.failure(got.err)})
+		return
+	}
+	r.failures, r.failed, r.retryAt = 0, nil, time.Time{}
+	r.skew = got.snapshot.ClockSkew
+	r.see(got.snapshot)
+	r.wantLoad = r.wantLoad || !r.loaded
+	r.round(ctx, control.Event{Snapshot: &got.snapshot})
+}
+
+// round decides, sends off what follows from it, and tells.
+func (r *Runner) round(ctx context.Context, event control.Event) {
+	if event.Err != nil {
 		r.world = r.world.At(r.serverNow())
-	} else {
-		r.failures, r.retryAt = 0, time.Time{}
-		r.snapshot = &got.snapshot
-		r.skew = got.snapshot.ClockSkew
-		r.see(got.snapshot)
-		event.Snapshot = r.snapshot
-		r.wantLoad = r.wantLoad || !r.loaded
 	}
 	r.follow()
 	r.decide()
@@ -97,12 +109,13 @@ func (r *Runner) follow() {
 
 func (r *Runner) failure(err error) *control.Failure {
 	now := r.c.Now()
-	if r.failures == 0 {
-		r.failedAt = now
+	since := now
+	if r.failed != nil {
+		since = r.failed.Since
 	}
 	r.failures++
 	wait := min(time.Second<<min(r.failures-1, 10), longestRetry)
-	f := &control.Failure{What: err.Error(), Since: r.failedAt}
+	f := &control.Failure{What: err.Error(), Since: since}
 	var fault *control.Fault
 	if errors.As(err, &fault) {
 		f.What, f.Hint = fault.What, fault.Hint
@@ -111,7 +124,7 @@ func (r *Runner) failure(err error) *control.Failure {
 	if f.Fatal {
 		wait = longestRetry
 	}
-	r.retryAt, f.RetryIn = now.Add(wait), wait
+	r.retryAt, f.RetryIn, r.failed = now.Add(wait), wait, f
 	return f
 }
 
