@@ -151,4 +151,7 @@ type Failure struct {
 	Since   time.Time // our clock, of the first failure in this row
 	RetryIn time.Duration
 	Fatal   bool // retrying will not help (wrong password, no such database)
+	// Waiting: nothing was tried at this tick, the pause after the newest failure
+	// goes on.
+	Waiting bool
 }

@@ -40,7 +40,7 @@ func (r *Runner) tick(ctx context.Context) {
 	}
 	if left := r.retryAt.Sub(r.c.Now()); left > 0 && r.failed != nil {
 		again := *r.failed
-		again.RetryIn = left
+		again.RetryIn, again.Waiting = left, true
 		r.round(ctx, control.Event{Err: &again})
 		return
 	}

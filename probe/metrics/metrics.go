@@ -79,7 +79,7 @@ func (m *Metrics) Observe(e control.Event) {
 	m.dropped = max(m.dropped, float64(e.Dropped))
 	if e.Snapshot != nil {
 		m.see(e)
-	} else {
+	} else if e.Err == nil || !e.Err.Waiting {
 		m.failures++
 	}
 	m.attach(&e)

@@ -154,9 +154,12 @@ func TestGaugesDoNotOutliveTheirReading(t *testing.T) {
 	m.Observe(c.full("orders"))
 
 	m.Observe(c.failed())
+	pause := c.failed()
+	pause.Err.Waiting = true // no try of its own
+	m.Observe(pause)
 	got := scraped(t, m)
 	got.want(t, `shardpilot_database_up`, 0)
-	got.want(t, `shardpilot_snapshot_age_seconds`, 1)
+	got.want(t, `shardpilot_snapshot_age_seconds`, 2)
 	got.want(t, `shardpilot_read_failures_total`, 1)
 	if keys := got.named(laneWaiters); len(keys) > 0 {
 		t.Errorf("%v is shown while the database cannot be read", keys)

@@ -108,11 +108,13 @@ type summaryLine struct {
 }
 
 func (s *jsonStream) Event(e control.Event) error {
-	if e.Err != nil {
-		return s.enc.Encode(problemLine{"problem", e.At.UTC().Format(time.RFC3339Nano), "connection", e.Err.What, e.Err.Hint})
+	if e.Err != nil && !e.Err.Waiting {
+		if err := s.enc.Encode(problemLine{"problem", e.At.UTC().Format(time.RFC3339Nano), "connection", e.Err.What, e.Err.Hint}); err != nil {
+			return err
+		}
 	}
-	if e.Snapshot == nil {
-		return nil
+	if e.Snapshot == nil { // what is decided and learned without a reading counts all the same
+		return s.outcomes(e)
 	}
 	at := e.Snapshot.At.UTC().Format(time.RFC3339Nano)
 	for _, p := range e.Snapshot.Problems {
@@ -192,19 +194,20 @@ type textStream struct {
 const allEvery = 10 * time.Second
 
 func (s *textStream) Event(e control.Event) error {
+	var b strings.Builder
+	failing := ""
 	if e.Err != nil {
-		if s.failing == e.Err.What {
-			return nil
+		failing = e.Err.What
+		if s.failing != failing {
+			fmt.Fprintf(&b, "%s  no reading: %s. %s\n", clock(e.At), Safe(e.Err.What), Safe(e.Err.Hint))
 		}
-		s.failing = e.Err.What
-		_, err := fmt.Fprintf(s.w, "%s  no reading: %s. %s\n", clock(e.At), Safe(e.Err.What), Safe(e.Err.Hint))
+	}
+	s.failing = failing
+	if e.Snapshot == nil { // what is decided and learned without a reading counts all the same
+		s.decisions(&b, e)
+		_, err := io.WriteString(s.w, b.String())
 		return err
 	}
-	s.failing = ""
-	if e.Snapshot == nil {
-		return nil
-	}
-	var b strings.Builder
 	s.problems(&b, e.Snapshot)
 	all := e.Snapshot.At.Sub(s.allAt) >= allEvery || s.allAt.After(e.Snapshot.At)
 	if all {

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,31 @@ func TestTextSaysAFailureOnceAndWhatToDo(t *testing.T) {
 	}
 	if got := strings.Count(out.String(), "the server is gone. start it"); got != 1 {
 		t.Errorf("said %d times:\n%s", got, out.String())
+	}
+}
+
+// A pause between two tries is no failure of its own, and what was decided and
+// learned meanwhile is told.
+func TestWhatIsLearnedWithoutAReadingIsPrinted(t *testing.T) {
+	for name, s := range map[string]func(io.Writer) Stream{"json": JSONStream, "text": TextStream} {
+		var out bytes.Buffer
+		stream := s(&out)
+		down := event()
+		down.Snapshot, down.Err = nil, &control.Failure{What: "the server is gone", Hint: "start it"}
+		down.Changes = []control.Change{{At: time.Unix(0, 0), Queue: "orders", From: 1, To: 2, Outcome: control.OutcomeApplied, Actor: "bob@desk"}}
+		down.Decisions[0].Action = control.ActionHold
+		if err := stream.Event(down); err != nil {
+			t.Fatal(err)
+		}
+		down.Changes, down.Err = nil, &control.Failure{What: "the server is gone", Hint: "start it", Waiting: true}
+		if err := stream.Event(down); err != nil {
+			t.Fatal(err)
+		}
+		for _, once := range []string{"the server is gone", "bob@desk", "hold"} {
+			if got := strings.Count(out.String(), once); got != 1 {
+				t.Errorf("%s: %q is said %d times:\n%s", name, once, got, out.String())
+			}
+		}
 	}
 }
 
