@@ -53,8 +53,12 @@ var defaultBounds = limits{Statement: DefaultStatementTimeout, Lock: DefaultLock
 
 // inTx runs fn in a transaction whose timeouts are SET LOCAL, and commits when
 // fn returns nil. A rollback that fails is reported with fn's error.
+//
+// The isolation is asked for, for a database or a role may have another default:
+// whoever waited for a lock looks again afterwards, and must see what was
+// committed meanwhile.
 func inTx(ctx context.Context, conn *pgx.Conn, b limits, fn func(pgx.Tx) error) error {
-	return inTxWith(ctx, conn, pgx.TxOptions{}, b, fn)
+	return inTxWith(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, b, fn)
 }
 
 func inTxWith(ctx context.Context, conn *pgx.Conn, o pgx.TxOptions, b limits, fn func(pgx.Tx) error) error {

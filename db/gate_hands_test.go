@@ -169,3 +169,31 @@ func TestTheControllersChangesCarryTheirEpoch(t *testing.T) {
 	}
 	run(t, holder, "ROLLBACK")
 }
+
+// Whatever isolation the database gives to those who ask for none.
+func TestALookAfterAWaitSeesWhatWasCommittedMeanwhile(t *testing.T) {
+	noEnv(t)
+	g := gateAt(t, pgtest.One(t), rehearsal.Options{})
+	g.apply(g.hand(1, 2), control.OutcomeApplied)
+	s := g.hand(2, 1)
+	g.exec("ALTER DATABASE " + ident(g.d.Name) + " SET default_transaction_isolation = 'repeatable read'")
+	gate := newGate(t, g.d.URL, first, GateOptions{Mode: control.ModeEnforced}) // connects from here on
+	writer := g.d.Connect(t)
+	run(t, writer, "BEGIN ISOLATION LEVEL READ COMMITTED")
+	if _, err := writer.Exec(within(t), query("gate/lock"), lockClass, lockGate); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() {
+		awaitBlocked(t, g.d, 1)
+		_, err := writer.Exec(context.Background(), `UPDATE shardpilot.policy SET generation = generation + 1, updated_by = 'bea@desk' WHERE queue = $1`, g.queue)
+		if err == nil {
+			_, err = writer.Exec(context.Background(), "COMMIT")
+		}
+		done <- err
+	}()
+	g.through(gate, s, control.OutcomeRefused, "policy was changed", "bea@desk")
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+}
