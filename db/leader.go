@@ -154,7 +154,7 @@ func (l *Leader) session(ctx context.Context) error {
 	if err := fitToLead(ctx, conn); err != nil {
 		return err
 	}
-	if _, err := conn.Exec(ctx, query("leader/patience"), milliseconds(l.opts.Patience)); err != nil {
+	if _, err := conn.Exec(ctx, query("leader/patience"), milliseconds(l.opts.Patience), milliseconds(l.beat()/4)); err != nil {
 		return interpret(err, "prepare a session that can lead")
 	}
 	for ctx.Err() == nil {
@@ -245,20 +245,26 @@ func (l *Leader) TryLead(ctx context.Context, conn *pgx.Conn) (epoch int64, err 
 	return epoch, nil
 }
 
-// keep gives signs of life until the session or the lead ends.
+// beat is how long a sign of life may take.
+func (l *Leader) beat() time.Duration { return max(l.opts.Every, time.Second) }
+
+// keep gives signs of life until the session or the lead ends. A change that is
+// being written holds our row, so that nobody else leads before it is over; a
+// sign of life that meets it is left out: the server has heard of us.
 func (l *Leader) keep(ctx context.Context, conn *pgx.Conn, epoch int64) error {
 	pid := int32(conn.PgConn().PID())
 	for {
 		if err := listen(ctx, conn, l.opts.Every); err != nil || ctx.Err() != nil {
 			return err
 		}
-		beat, cancel := context.WithTimeout(ctx, max(l.opts.Every, time.Second))
+		beat, cancel := context.WithTimeout(ctx, l.beat())
 		tag, err := conn.Exec(beat, query("leader/renew"), epoch, pid)
 		cancel()
-		if err != nil {
+		switch {
+		case codeOf(err) == "55P03":
+		case err != nil:
 			return interpret(err, "keep the lead")
-		}
-		if tag.RowsAffected() == 0 {
+		case tag.RowsAffected() == 0:
 			return errLeadLost
 		}
 	}

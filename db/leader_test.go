@@ -99,6 +99,30 @@ func TestOneLeadsAndTheOthersNameIt(t *testing.T) {
 	})
 }
 
+// A change holds the row of the leader, whose signs of life wait for it.
+func TestALeadOutlivesAChangeThatTakesLong(t *testing.T) {
+	noEnv(t)
+	d := pgtest.One(t)
+	admin := d.Connect(t)
+	install(t, admin)
+	a := compete(t, d.URL, "anna")
+	lead := a.becomes(t, "leader", leading)
+	run(t, admin, "BEGIN", query("store/epoch"))
+	awaitBlocked(t, d, 1)
+	time.Sleep(2 * time.Second) // longer than a sign of life may take
+	run(t, admin, "ROLLBACK")
+	seen := time.Now()
+	eventually(t, "a sign of life", func() bool {
+		who, err := WhoLeads(within(t), admin)
+		return err == nil && who.Alive && who.RenewedAt.After(seen)
+	})
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if last := a.said[len(a.said)-1]; last != lead || a.Leadership() != lead {
+		t.Errorf("the lead did not last: %+v", a.said)
+	}
+}
+
 // The leader's session is killed, as by a crash, while it means to lead.
 func TestLeaderThatLosesItsSessionStopsAtOnceAndAnotherTakesOver(t *testing.T) {
 	noEnv(t)
