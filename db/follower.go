@@ -48,6 +48,8 @@ func (f *Follower) Run(ctx context.Context) error {
 }
 
 // look asks once, over conn or a new connection, and returns what to use next.
+// Without an answer nobody is known to lead: over a network that is dead, the
+// old name would stay until TCP gives up.
 func (f *Follower) look(ctx context.Context, conn *pgx.Conn) *pgx.Conn {
 	var err error
 	if conn == nil {
@@ -56,6 +58,8 @@ func (f *Follower) look(ctx context.Context, conn *pgx.Conn) *pgx.Conn {
 			return nil
 		}
 	}
+	ctx, cancel := context.WithTimeout(ctx, storeLimit)
+	defer cancel()
 	who, err := WhoLeads(ctx, conn)
 	switch {
 	case err != nil:

@@ -151,11 +151,8 @@ func (l *Leader) session(ctx context.Context) error {
 		return err
 	}
 	defer l.leave(ctx, conn)
-	if err := fitToLead(ctx, conn); err != nil {
+	if err := l.prepare(ctx, conn); err != nil {
 		return err
-	}
-	if _, err := conn.Exec(ctx, query("leader/patience"), milliseconds(l.opts.Patience), milliseconds(l.beat()/4)); err != nil {
-		return interpret(err, "prepare a session that can lead")
 	}
 	for ctx.Err() == nil {
 		epoch, err := l.TryLead(ctx, conn)
@@ -170,6 +167,18 @@ func (l *Leader) session(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// prepare makes sure that a session can lead, and that it ends when it is not
+// heard of.
+func (l *Leader) prepare(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, storeLimit)
+	defer cancel()
+	if err := fitToLead(ctx, conn); err != nil {
+		return err
+	}
+	_, err := conn.Exec(ctx, query("leader/patience"), milliseconds(l.opts.Patience), milliseconds(l.beat()/4))
+	return interpret(err, "prepare a session that can lead")
 }
 
 // leave ends the session, and with it the lock, whatever state it is in.
