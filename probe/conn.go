@@ -153,12 +153,16 @@ func fault(err error) *control.Fault {
 	if errors.As(err, &f) {
 		return f
 	}
-	return &control.Fault{
+	f = &control.Fault{
 		Kind: control.FaultNoConnection,
 		What: "the connection to PostgreSQL is lost",
 		Hint: "it is tried again by itself",
 		Err:  err,
 	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		f.What = "PostgreSQL did not answer in time"
+	}
+	return f
 }
 
 // denied is the server's own error for a right that was asked about first.

@@ -16,8 +16,10 @@
 //
 // Every statement has a deadline. A failed one makes its numbers absent and
 // leaves a Problem that names it; nothing that was true before is repeated as
-// new. A lost connection is opened again with a growing delay; what depends on
-// continuity (windows, sequence baselines, claim cursors) starts anew.
+// new. A lost connection is opened again, with a growing delay when none lasts
+// (giving up a statement takes its connection along), and a slow read in which it
+// was lost twice running is held back, so that the others are read. What depends
+// on continuity (windows, sequence baselines, claim cursors) starts anew.
 //
 // # One look
 //

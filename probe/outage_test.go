@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"shardpilot/control"
 	"shardpilot/db/local/pgtest"
@@ -123,6 +125,105 @@ func TestNoServerAtAllIsAFaultAndCloseDoesNotHang(t *testing.T) {
 	p.Close()
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("Close took %v", took)
+	}
+}
+
+// As when the lock table is so large, or the server so busy, that no look comes
+// back in time: giving a statement up takes its connection along.
+func TestAServerThatAnswersNoLookStaysAFaultAndIsAskedLessAndLess(t *testing.T) {
+	asked := make(chan time.Time, 100)
+	p := start(t, pretended(t, func(*pgproto3.Backend) bool {
+		select {
+		case asked <- time.Now():
+		default:
+		}
+		return false
+	}))
+	var looks []time.Time
+	for len(looks) < 4 {
+		select {
+		case at := <-asked:
+			looks = append(looks, at)
+		case <-time.After(5 * time.Millisecond):
+		}
+		_, err := p.Read(ctxOf(t))
+		var f *control.Fault
+		if !errors.As(err, &f) || f.Kind != control.FaultNoConnection {
+			t.Fatalf("after %d looks without an answer: %v", len(looks), err)
+		}
+	}
+	rest := time.Duration(0)
+	for i, at := range looks[1:] {
+		rest = restAfter(rest, 0)
+		if gap := at.Sub(looks[i]); gap < rest {
+			t.Errorf("look %d came %v after the one before, not %v", i+2, gap, rest)
+		}
+	}
+}
+
+func TestLooksThatFailCountForThePace(t *testing.T) {
+	cfg := pretended(t, func(b *pgproto3.Backend) bool {
+		time.Sleep(50 * time.Millisecond)
+		b.Send(&pgproto3.ErrorResponse{Severity: "ERROR", Code: codeCancelled, Message: "said by the test"})
+		return true
+	})
+	cfg.MaxCost = 0.1
+	p := start(t, cfg)
+	s := until(t, p, "slowed down", func(s control.Snapshot) bool { return s.Cost.SlowedDown })
+	if why, ok := problemIn(s, "locks"); !ok || !strings.Contains(why.Detail, "in time") {
+		t.Errorf("%+v", s.Problems)
+	}
+}
+
+// pretended is the configuration for a server that is none: it lets everybody
+// in and has answer say what comes back of a look, or hang up.
+func pretended(t *testing.T, answer func(*pgproto3.Backend) bool) Config {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go pretend(c, answer)
+		}
+	}()
+	cfg := config("postgres://anna@" + l.Addr().String() + "/none?sslmode=disable")
+	cfg.Where = func(context.Context, *pgx.Conn) (control.Database, error) { return control.Database{}, nil }
+	cfg.Discover = func(context.Context, *pgx.Conn) (control.Installation, error) {
+		return control.Installation{State: control.AwaNotInstalled}, nil
+	}
+	return cfg
+}
+
+func pretend(c net.Conn, answer func(*pgproto3.Backend) bool) {
+	defer func() { _ = c.Close() }()
+	b := pgproto3.NewBackend(c, c)
+	m, err := b.ReceiveStartupMessage()
+	if _, login := m.(*pgproto3.StartupMessage); err != nil || !login { // or somebody cancels a look
+		return
+	}
+	b.Send(&pgproto3.AuthenticationOk{})
+	for {
+		b.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
+		if b.Flush() != nil {
+			return
+		}
+		for asked := false; !asked; {
+			m, err := b.Receive()
+			if err != nil {
+				return
+			}
+			_, asked = m.(*pgproto3.Sync)
+		}
+		if !answer(b) {
+			return
+		}
 	}
 }
 

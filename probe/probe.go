@@ -199,6 +199,20 @@ const (
 	lastDelay  = 5 * time.Second
 )
 
+// longLife is how long a connection lasts whose end is no reason to hold back.
+const longLife = time.Minute
+
+// restAfter is the pause before the next connection when the last one, which
+// began after rest, lasted for lived. A statement that is given up takes its
+// connection along: a server that takes too long over every one would be asked
+// again at once, for ever.
+func restAfter(rest, lived time.Duration) time.Duration {
+	if lived >= longLife {
+		return 0
+	}
+	return min(max(2*rest, firstDelay), slowest)
+}
+
 // pause waits, false when ctx ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(max(d, 0))

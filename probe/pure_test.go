@@ -326,3 +326,37 @@ func TestOldDepthIsCalledOld(t *testing.T) {
 		t.Errorf("it stays old: %v", s.problems)
 	}
 }
+
+func TestConnectionsThatDoNotLastAreOpenedLessAndLess(t *testing.T) {
+	rest := time.Duration(0)
+	for i, want := range []time.Duration{firstDelay, 2 * firstDelay, 4 * firstDelay} {
+		if rest = restAfter(rest, lookTimeout); rest != want {
+			t.Errorf("rest %d is %v, want %v", i+1, rest, want)
+		}
+	}
+	for range 20 {
+		rest = restAfter(rest, lookTimeout)
+	}
+	if rest != slowest {
+		t.Errorf("at last every %v, want %v", rest, slowest)
+	}
+	if rest = restAfter(rest, time.Hour); rest != 0 {
+		t.Errorf("%v after a connection that lasted", rest)
+	}
+}
+
+func TestAPartThatTakesTheConnectionDownIsHeldBackLongerEachTime(t *testing.T) {
+	var b strike
+	for i, want := range []time.Duration{0, firstHold, 2 * firstHold, 4 * firstHold} {
+		b = b.again(epoch)
+		if got := b.until.Sub(epoch); got != want {
+			t.Errorf("time %d: held back for %v, want %v", i+1, got, want)
+		}
+	}
+	for range 100 {
+		b = b.again(epoch)
+	}
+	if got := b.until.Sub(epoch); got != longestHold {
+		t.Errorf("held back for %v, want %v", got, longestHold)
+	}
+}

@@ -28,13 +28,15 @@ func (p *Probe) sample(ctx context.Context) {
 	s.pace = pacer{base: p.cfg.base(), budget: p.cfg.MaxCost * lookBudget}
 	s.est.maxAge = 2 * slowest
 	defer s.close()
-	for ctx.Err() == nil {
+	for rest := time.Duration(0); pause(ctx, rest); {
 		if !p.connect(ctx, s.link, s.unconnected) {
 			return
 		}
+		begun := s.now()
 		s.connected()
 		s.run(ctx)
 		s.close()
+		rest = restAfter(rest, s.now().Sub(begun))
 	}
 }
 
@@ -49,7 +51,6 @@ func (s *sampler) connected() {
 	s.pace.connected()
 	s.do(func(st *state) {
 		st.forgetLooks()
-		st.fault = nil
 		s.readAt = s.now() // before it nothing could be seen
 	})
 }
@@ -66,6 +67,9 @@ func (s *sampler) run(ctx context.Context) {
 			s.unconnected(err)
 			return
 		}
+		// Not before: a server that takes connections and answers no look is
+		// as good as away, and stays so from one connection to the next.
+		s.do(func(st *state) { st.fault = nil })
 		s.looked.open()
 		every := s.pace.interval()
 		now := s.now()
@@ -95,6 +99,7 @@ func (s *sampler) once(ctx context.Context) error {
 		s.do(func(st *state) {
 			st.problem(problem("locks", "pg_locks", err, ""))
 		})
+		s.paid(l, 0) // what failed has cost as well
 		return err
 	}
 	s.match = matchThere(s.match, l, len(byKey))
@@ -105,12 +110,17 @@ func (s *sampler) once(ctx context.Context) error {
 		pids = st.fold(l, &s.est)
 	})
 	after, err := s.details(ctx, l, pids)
+	s.paid(l, after)
+	return err
+}
+
+// paid has the pace follow what a look has cost, and what was asked after it.
+func (s *sampler) paid(l look, after time.Duration) {
 	s.pace.observed(l.read, l.server, after)
 	s.do(func(st *state) {
 		st.hz = 1 / s.pace.interval().Seconds()
 		st.late = s.pace.slowed()
 	})
-	return err
 }
 
 // matchedLooks is for how many looks the keys go along before it is tried

@@ -27,18 +27,45 @@ type slow struct {
 	count     laneCount
 	turn      int               // where the round over active lanes stands
 	costs     map[string]*costs // by part
+
+	struck map[string]strike // by part, from one connection to the next
 }
 
+// strike says that a part took the connection down, times running: a statement
+// that is given up does. It is held back then, or no other part would ever be
+// read.
+type strike struct {
+	times int
+	until time.Time
+}
+
+// again is the strike after this one.
+func (s strike) again(now time.Time) strike {
+	s.times++
+	s.until = now
+	if s.times > 1 { // once happens to every part of a connection that breaks
+		s.until = now.Add(min(firstHold<<min(s.times-2, 16), longestHold))
+	}
+	return s
+}
+
+const (
+	firstHold   = 10 * time.Second
+	longestHold = 5 * time.Minute
+)
+
 func (p *Probe) slowly(ctx context.Context) {
-	s := &slow{Probe: p, link: p.newLink()}
+	s := &slow{Probe: p, link: p.newLink(), struck: map[string]strike{}}
 	defer s.close()
-	for ctx.Err() == nil {
+	for rest := time.Duration(0); pause(ctx, rest); {
 		if !p.connect(ctx, s.link, s.unconnected) {
 			return
 		}
+		begun := s.now()
 		s.connected()
 		s.run(ctx)
 		s.close()
+		rest = restAfter(rest, s.now().Sub(begun))
 	}
 }
 
@@ -51,8 +78,7 @@ func (s *slow) unconnected(err error) {
 }
 
 func (s *slow) connected() {
-	link, probe := s.link, s.Probe
-	*s = slow{Probe: probe, link: link, all: true, costs: map[string]*costs{}}
+	*s = slow{Probe: s.Probe, link: s.link, all: true, costs: map[string]*costs{}, struck: s.struck}
 	s.do(func(st *state) {
 		st.forgetReads()
 		st.mended("connection")
@@ -92,6 +118,11 @@ func (s *slow) every(d time.Duration) time.Duration { return s.cfg.scaled(d, lea
 
 // heldBack says whether a read runs less often than it should for its cost.
 func (s *slow) heldBack() bool {
+	for _, b := range s.struck {
+		if s.now().Before(b.until) {
+			return true
+		}
+	}
 	for part, c := range s.costs {
 		period, budget := s.terms(part)
 		if due(time.Time{}, period, c.value(), budget).Sub(time.Time{}) > period+period/20 {
@@ -152,6 +183,10 @@ func (s *slow) round(ctx context.Context) error {
 		{"instances", &s.instDue, s.instances, "the runtime instances"},
 		{"producers", &s.repDue, s.reports, "what producers report"},
 	} {
+		if until := s.struck[task.part].until; s.now().Before(until) {
+			*task.due = until
+			continue
+		}
 		if s.now().Before(*task.due) && !(task.part == "lanes" && s.lanesWanted()) {
 			continue
 		}
@@ -169,14 +204,17 @@ func (s *slow) round(ctx context.Context) error {
 				s.lanesHold = *task.due
 			}
 			if !s.alive() {
+				s.struck[task.part] = s.struck[task.part].again(s.now())
 				return err
 			}
+			delete(s.struck, task.part)
 			if moved(err) {
 				s.whereDue = time.Time{} // look for Awa before anything else
 				return nil
 			}
 			continue
 		}
+		delete(s.struck, task.part)
 		s.do(func(st *state) { s.settle(st, task.part) })
 	}
 	return nil
