@@ -24,8 +24,8 @@ type changeKey struct {
 	outcome control.Outcome
 }
 
-// newLedger is an empty one. What has few labels starts at 0, so that the
-// first of its kind shows as a rise.
+// newLedger is an empty one. What has few labels, and what is done to a count
+// without an operator, starts at 0, so that the first of its kind shows as a rise.
 func newLedger() ledger {
 	l := ledger{kinds: map[control.LogKind]float64{}, verdicts: map[control.Verdict]float64{},
 		decisions: map[decisionKey]float64{}, changes: map[changeKey]float64{}}
@@ -36,15 +36,39 @@ func newLedger() ledger {
 	for _, v := range []control.Verdict{control.VerdictKept, control.VerdictIneffective, control.VerdictHarmful, control.VerdictInconclusive} {
 		l.verdicts[v] = 0
 	}
-	outcomes := []control.Outcome{control.OutcomeApplied, control.OutcomeSuperseded, control.OutcomeRefused, control.OutcomeFailed}
-	for _, o := range outcomes { // of what the controller does by itself
-		l.changes[changeKey{controller, control.ActionGrow, control.ReasonContended, o}] = 0
-		l.changes[changeKey{controller, control.ActionGrow, control.ReasonContendedFast, o}] = 0
-		l.changes[changeKey{controller, control.ActionShrink, control.ReasonCalm, o}] = 0
-		l.changes[changeKey{controller, control.ActionShrink, control.ReasonRevert, o}] = 0
+	for _, c := range unasked {
+		l.changes[c] = 0
 	}
 	return l
 }
+
+// unasked is what can become of the controller's own steps, and what is adopted
+// from elsewhere. A change that was made, or over which the gate itself failed,
+// has the reason of its step; one that the gate stopped has the rule that did.
+var unasked = func() (all []changeKey) {
+	const grow, shrink = control.ActionGrow, control.ActionShrink
+	for _, o := range []control.Outcome{control.OutcomeApplied, control.OutcomeFailed} {
+		all = append(all, changeKey{controller, grow, control.ReasonContended, o}, changeKey{controller, grow, control.ReasonContendedFast, o},
+			changeKey{controller, shrink, control.ReasonCalm, o},
+			changeKey{controller, shrink, control.ReasonRevert, o}, changeKey{controller, grow, control.ReasonRevert, o})
+	}
+	for _, a := range []control.Action{grow, shrink} {
+		all = append(all, changeKey{elsewhere, a, control.ReasonAdopted, control.OutcomeApplied},
+			changeKey{controller, a, control.ReasonRetry, control.OutcomeFailed},
+			changeKey{controller, a, control.ReasonSuperseded, control.OutcomeSuperseded},
+			changeKey{controller, a, control.ReasonExpired, control.OutcomeSuperseded})
+		for _, rule := range []control.Reason{
+			control.ReasonStandby, control.ReasonReadOnly, control.ReasonStore, control.ReasonAwaUnfit, control.ReasonAwaBusy,
+			control.ReasonNoRights, control.ReasonNotEnforced, control.ReasonNotLeader, control.ReasonNoLanes, control.ReasonLanesUnfit,
+			control.ReasonPolicyChanged, control.ReasonNotAccepted, control.ReasonPinned, control.ReasonPausedUp, control.ReasonPausedDown,
+			control.ReasonAtMax, control.ReasonBadStep, control.ReasonQueueBudget, control.ReasonDatabaseBudget, control.ReasonInFlight,
+			control.ReasonNotDrained,
+		} {
+			all = append(all, changeKey{controller, a, rule, control.OutcomeRefused})
+		}
+	}
+	return all
+}()
 
 // Who changes a count: the controller, somebody outside of shardpilot, or an
 // operator through it, who has a name in the log and none here.

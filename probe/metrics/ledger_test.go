@@ -30,6 +30,40 @@ func TestTheLogIsCountedFromTheStartOnAndEachEntryOnce(t *testing.T) {
 	got.want(t, `shardpilot_queue_last_change_timestamp_seconds{queue="orders"}`, float64(fresh.At.UnixMilli())/1000)
 }
 
+func TestTheFirstChangeOfItsKindShowsAsARise(t *testing.T) {
+	for name, e := range map[string]control.LogEntry{
+		"grown":                 {From: 1, To: 2, Outcome: control.OutcomeApplied, Reason: control.ReasonContended},
+		"a shrink taken back":   {From: 1, To: 2, Outcome: control.OutcomeApplied, Reason: control.ReasonRevert},
+		"lanes not drained":     {From: 2, To: 1, Outcome: control.OutcomeRefused, Reason: control.ReasonNotDrained},
+		"changed meanwhile":     {From: 1, To: 2, Outcome: control.OutcomeSuperseded, Reason: control.ReasonSuperseded},
+		"could not be written":  {From: 1, To: 2, Outcome: control.OutcomeFailed, Reason: control.ReasonRetry},
+		"the gate did not come": {From: 2, To: 1, Outcome: control.OutcomeFailed, Reason: control.ReasonCalm},
+	} {
+		c := newClock()
+		m := made(c, 10)
+		m.Observe(c.tick(seen(time.Time{}, "orders", 1)))
+		before := scraped(t, m)
+		happened := c.tick(seen(time.Time{}, "orders", 1))
+		e.ID, e.At, e.Kind, e.Queue, e.Actor = 1, happened.Snapshot.At, control.LogChange, "orders", "controller"
+		happened.Entries = []control.LogEntry{e}
+		m.Observe(happened)
+		after := scraped(t, m)
+		rose := 0
+		for _, key := range after.named(changes) {
+			was, there := before[key]
+			if !there {
+				t.Errorf("%s: %s was not there before", name, key)
+			}
+			if after[key] == was+1 {
+				rose++
+			}
+		}
+		if rose != 1 {
+			t.Errorf("%s: %d series rose", name, rose)
+		}
+	}
+}
+
 func TestAChangeThatWasNotAppliedIsNoLastChange(t *testing.T) {
 	c := newClock()
 	m := made(c, 10)
