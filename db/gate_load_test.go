@@ -33,10 +33,11 @@ func soakFor(t testing.TB) time.Duration {
 // gives what they did.
 func (g *gateScene) produce(sessions int) (r *rehearsal.Running, stop func() rehearsal.Stats) {
 	g.t.Helper()
-	r, err := rehearsal.Run(context.Background(), g.d.URL, rehearsal.Spec{
-		Producers: []rehearsal.Producers{{Queue: g.queue, Count: sessions, Priorities: []int{1, 2}}},
-		Keep:      true,
-	})
+	all := rehearsal.Producers{Queue: g.queue, Count: sessions, Priorities: []int{1, 2}}
+	if sessions <= 16 { // more meet every lane by chance
+		all.Spread = 8
+	}
+	r, err := rehearsal.Run(context.Background(), g.d.URL, rehearsal.Spec{Producers: []rehearsal.Producers{all}, Keep: true})
 	if err != nil {
 		g.t.Fatal(err)
 	}

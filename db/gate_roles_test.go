@@ -28,8 +28,8 @@ type sqlProducers struct {
 func startProducers(t testing.TB, d *pgtest.DB, url, queue string, sessions int) *sqlProducers {
 	t.Helper()
 	p := &sqlProducers{}
-	for range sessions {
-		conn := d.ConnectAs(t, url)
+	for n := range sessions {
+		conn := d.ConnectSpread(t, url, n, 8)
 		p.all.Go(func() {
 			for !p.end.Load() {
 				if _, err := conn.Exec(context.Background(), `SELECT awa.insert_job_compat(p_kind => 'k', p_queue => $1)`, queue); err != nil {

@@ -48,8 +48,8 @@ func (k *desk) awaCrowd(sessions int, hold, on, off time.Duration) *awaCrowd {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &awaCrowd{end: cancel}
 	began := time.Now()
-	for range sessions {
-		conn := k.d.Connect(k.t)
+	for n := range sessions {
+		conn := k.d.ConnectSpread(k.t, k.d.URL, n, 4)
 		c.all.Go(func() {
 			for ctx.Err() == nil {
 				if time.Since(began)%(on+off) > on {
@@ -224,7 +224,7 @@ func TestAwaRowsAboveALoweredCountDrainOnceEach(t *testing.T) {
 		}
 	}
 	set(control.Command{From: 1, To: 4})
-	for deadline := time.Now().Add(actPatience); scan[int](t, k.admin, `SELECT count(DISTINCT enqueue_shard)::int FROM awa.ready_entries`) < 2; { // backends may miss one of four
+	for deadline := time.Now().Add(actPatience); scan[int](t, k.admin, `SELECT count(DISTINCT enqueue_shard)::int FROM awa.ready_entries`) < 4; {
 		if time.Now().After(deadline) {
 			t.Fatal("the count never reached the producers")
 		}

@@ -168,6 +168,27 @@ func (d *DB) ConnectAs(t testing.TB, url string) *pgx.Conn {
 	return conn
 }
 
+// ConnectSpread is ConnectAs for number n of many sessions, whose pids are to be
+// spread evenly modulo over: the lane of a producer without an ordering key
+// follows from its backend's pid, and by chance some lanes would get none.
+func (d *DB) ConnectSpread(t testing.TB, url string, n, over int) *pgx.Conn {
+	t.Helper()
+	for range 1000 {
+		conn := d.ConnectAs(t, url)
+		if int(conn.PgConn().PID())%over == n%over {
+			return conn
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), startLimit)
+		err := conn.Close(ctx)
+		cancel()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Fatalf("no backend's pid is %d modulo %d", n%over, over)
+	return nil
+}
+
 func (r *registry) get(version string) (*local.Server, error) {
 	r.mu.Lock()
 	e := r.running[version]
