@@ -56,7 +56,7 @@ func answers(t *testing.T, code string) string {
 
 func connectErr(t *testing.T, s string) error {
 	t.Helper()
-	c, err := Parse(s, Options{ConnectTimeout: time.Second})
+	c, err := Parse(s, Options{ConnectTimeout: 30 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +93,7 @@ func TestEveryUnreachableServerHasItsSentence(t *testing.T) {
 		words     []string
 	}{
 		{"refused", "postgres://u:s3cr3t@" + free + "/d", false, []string{"nothing listens at " + free}},
-		{"timeout", "postgres://u:s3cr3t@" + silent + "/d" + plain, false, []string{"did not answer within 1s", "connect_timeout"}},
+		{"timeout", "postgres://u:s3cr3t@" + silent + "/d" + plain + "&connect_timeout=1", false, []string{"did not answer within 1s", "connect_timeout"}},
 		{"name", "postgres://u:s3cr3t@nowhere.invalid/d", false, []string{`"nowhere.invalid" cannot be resolved`}},
 		{"socket", "host=/nowhere user=u password=s3cr3t", false, []string{"no socket", "/nowhere"}},
 		{"closed", "postgres://u:s3cr3t@" + closedPort + "/d" + plain, false, []string{"closed the connection"}},

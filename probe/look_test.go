@@ -17,14 +17,18 @@ func TestWaitersAndHoldersAreWhatADirectCountSays(t *testing.T) {
 		admin := awa(t, d, map[string]int{"orders": 1, "idle": 1})
 		_, tx := begun(t, d, "orders", "holder-app")
 		join := inLine(t, d, "orders", 5)
+		const waiting = `select count(*) from pg_locks where locktype = 'advisory' and not granted
+			and database = (select oid from pg_database where datname = current_database())`
+		for ask1[int](t, admin, waiting) < 5 { // before the window begins, of which the share is
+			time.Sleep(5 * time.Millisecond)
+		}
 		p := start(t, config(d.URL))
 		s := until(t, p, "five waiters in every sample", func(s control.Snapshot) bool {
 			r := of(s, "orders")
 			return r.Samples > 0 && r.Waiters == control.Some(5) && r.Holder != nil && r.Depth.OK() &&
 				r.Bottleneck == control.BottleneckStuck
 		})
-		direct := ask1[int](t, admin, `select count(*) from pg_locks where locktype = 'advisory' and not granted
-			and database = (select oid from pg_database where datname = current_database())`)
+		direct := ask1[int](t, admin, waiting)
 		r := of(s, "orders")
 		if direct != 5 || r.Holders != control.Some(1) || r.Inside != control.Some(6) {
 			t.Errorf("direct %d, holders %v, inside %v", direct, r.Holders, r.Inside)
