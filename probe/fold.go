@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"fmt"
 	"time"
 
 	"shardpilot/control"
@@ -64,8 +65,18 @@ func (s *state) activityProblem(l look) {
 	s.problem(control.Problem{
 		Part:   "activity",
 		Detail: "what other roles' sessions do is hidden from " + role + ": waits are complete, but why a holder keeps its lane is not known, and every look has to read pg_locks",
-		Hint:   "GRANT pg_read_all_stats TO " + quoted(s.database.User) + ";",
+		Hint:   "GRANT pg_read_all_stats TO " + quoted(s.database.User) + inheriting(s.database.Version) + ";",
 	})
+}
+
+// inheriting has a grant of a role work for a role that is NOINHERIT too, where
+// the server can do that: a plain grant would change nothing that we can see.
+func inheriting(version string) string {
+	major := 0
+	if _, err := fmt.Sscanf(version, "%d", &major); err == nil && major >= 16 {
+		return " WITH INHERIT TRUE"
+	}
+	return ""
 }
 
 // own keeps who has which lane, and since when by our own looks.

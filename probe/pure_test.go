@@ -360,3 +360,19 @@ func TestAPartThatTakesTheConnectionDownIsHeldBackLongerEachTime(t *testing.T) {
 		t.Errorf("held back for %v, want %v", got, longestHold)
 	}
 }
+
+func TestTheGrantThatShowsSessionsWorksForARoleThatInheritsNothing(t *testing.T) {
+	for version, want := range map[string]string{
+		"18.4":    `GRANT pg_read_all_stats TO "pilot" WITH INHERIT TRUE;`,
+		"16beta1": `GRANT pg_read_all_stats TO "pilot" WITH INHERIT TRUE;`,
+		"15.9":    `GRANT pg_read_all_stats TO "pilot";`, // knows no such option
+		"":        `GRANT pg_read_all_stats TO "pilot";`,
+	} {
+		s := newState()
+		s.database = control.Database{User: "pilot", Version: version}
+		s.activityProblem(look{})
+		if got := s.problems["activity"].Hint; got != want {
+			t.Errorf("%q: %s, want %s", version, got, want)
+		}
+	}
+}
