@@ -41,15 +41,18 @@ func closeQuietly(conn *pgx.Conn) {
 }
 
 // KeepPruned bounds the log and the producers' reports once an hour while lead
-// leads, until ctx ends. What is left over, or fails, goes an hour later.
+// leads, until ctx ends. What is left over, or fails, goes an hour later. The
+// first time comes sooner: where people only ever look in for a while, no
+// process lives for an hour.
 func KeepPruned(ctx context.Context, c *Config, lead loop.Leader) {
-	hourly := time.NewTicker(time.Hour)
-	defer hourly.Stop()
+	next := time.NewTimer(5 * time.Minute)
+	defer next.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-hourly.C:
+		case <-next.C:
+			next.Reset(time.Hour)
 		}
 		if lead.Leadership().Leading {
 			s := NewStore(c, lead)
