@@ -36,7 +36,7 @@ func TestProducersStandInLineForTheirLaneAndMoreLanesLetThemThrough(t *testing.T
 				return ask[int](t, conn, waiters, rehearsal.HotQueue, shards-1) >= 8/shards-1
 			})
 			before := r.Stats()
-			time.Sleep(600 * time.Millisecond)
+			time.Sleep(2 * time.Second) // a pause of the machine must not decide between two rates
 			took := r.Stats().Since(before)
 			stop(t, r)
 			if len(took.Errors) > 0 {
