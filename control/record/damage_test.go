@@ -132,6 +132,35 @@ func TestATornRecordingGivesWhatIsWhole(t *testing.T) {
 	}
 }
 
+// The disk was full, or the machine went down, just when a file was begun.
+func TestANewestFileWithoutALineHidesNoOlderOnes(t *testing.T) {
+	t.Parallel()
+	whole := content(t, 70)
+	for name, newest := range map[string][]byte{"missing": nil, "empty": {}, "torn": whole[:50]} {
+		path := filepath.Join(t.TempDir(), "some.rec")
+		if err := os.WriteFile(path+".1", whole, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if newest != nil {
+			if err := os.WriteFile(path, newest, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := Open(path)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if n := len(played(t, r.Play())); n != 70 {
+			t.Errorf("%s: %d events of 70", name, n)
+		}
+		if r.Torn != (newest != nil) {
+			t.Errorf("%s: torn %v", name, r.Torn)
+		}
+		_ = r.Close()
+	}
+}
+
 // A hole costs what lies between it and the next point, and the index is found
 // without the chain.
 func TestAHoleInARecordingIsStridden(t *testing.T) {

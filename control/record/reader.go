@@ -34,26 +34,40 @@ type part struct {
 }
 
 // Open opens a recording. Its older files (FILE.1, FILE.2, …) belong to it when
-// they lie beside it. Errors are Faults.
+// they lie beside it; a newest one that was just begun, when the disk was full or
+// the machine went down, may be missing. Errors are Faults.
 func Open(path string) (*Recording, error) {
 	r := &Recording{}
+	var unbegun error
 	for n := 0; ; n++ {
 		p, err := openPart(numbered(path, n))
-		if n > 0 && (errors.Is(err, fs.ErrNotExist) || err == nil && p.header.ID != r.parts[0].header.ID) {
-			if err == nil {
-				_ = p.close()
-			}
+		if n == 0 && (errors.Is(err, errUnbegun) || errors.Is(err, fs.ErrNotExist)) {
+			unbegun, r.Torn = err, errors.Is(err, errUnbegun)
+			continue
+		}
+		if n == 1 && unbegun != nil && err != nil { // it has no older ones
+			return nil, unbegun
+		}
+		if n > 0 && errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 		if err != nil {
 			_ = r.Close()
 			return nil, err
 		}
+		if len(r.parts) > 0 && p.header.ID != r.parts[0].header.ID {
+			_ = p.close()
+			break
+		}
 		r.parts = append(r.parts, p)
 	}
 	slices.Reverse(r.parts)
 	return r, r.prepare()
 }
+
+// errUnbegun is in the chain of what a file that ends before its first line does
+// makes of itself.
+var errUnbegun = errors.New("nothing was recorded")
 
 // prepare makes the index.
 func (r *Recording) prepare() error {
@@ -125,10 +139,14 @@ func unreadable(name, what, hint string) error {
 	return &control.Fault{Kind: control.FaultFailed, What: name + " " + what, Hint: hint}
 }
 
+func unbegun(name, what, hint string) error {
+	return &control.Fault{Kind: control.FaultFailed, What: name + " " + what + ": " + errUnbegun.Error(), Hint: hint, Err: errUnbegun}
+}
+
 // readHeader reads the first line, and says what it is instead when it is none.
 func (p *part) readHeader() error {
 	if p.size == 0 {
-		return unreadable(p.name, "is empty: nothing was recorded", "look for the messages of the process that should have")
+		return unbegun(p.name, "is empty", "look for the messages of the process that should have")
 	}
 	line := lineAt(p.file, 0, min(p.size, 1<<20), nil)
 	begin := make([]byte, 4)
@@ -142,7 +160,7 @@ func (p *part) readHeader() error {
 	case bytes.HasPrefix(begin, []byte{0x28, 0xb5, 0x2f, 0xfd}), bytes.HasPrefix(begin, []byte("BZh")), bytes.HasPrefix(begin, []byte{0xfd, '7', 'z', 'X'}):
 		return unreadable(p.name, "is compressed", "unpack it first")
 	case bytes.HasPrefix(begin, []byte("{\"sh")[:len(begin)]) && line == nil:
-		return unreadable(p.name, "ends within its first line: nothing was recorded", "record again")
+		return unbegun(p.name, "ends within its first line", "record again")
 	}
 	p.header = Header{Policy: control.DefaultPolicy()}
 	if err := json.Unmarshal(line, &p.header); p.header.Shardpilot != magic {
