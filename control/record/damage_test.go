@@ -161,6 +161,30 @@ func TestANewestFileWithoutALineHidesNoOlderOnes(t *testing.T) {
 	}
 }
 
+// oneLine is a file of so many letters and the end of their line.
+type oneLine int64
+
+func (l oneLine) ReadAt(b []byte, at int64) (int, error) {
+	for i := range b {
+		if b[i] = 'x'; at+int64(i) == int64(l) {
+			b[i] = '\n'
+		}
+	}
+	return len(b), nil
+}
+
+// A line of more than 64 MiB is none of ours, and what it swept away is missed.
+func TestALineThatIsTooLongIsDamage(t *testing.T) {
+	t.Parallel()
+	line, _, err := newLines(oneLine(maxLine+1), 0, maxLine+2).next()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := newDecoder().line(line); err == nil {
+		t.Error("a line that is too long passes for an empty one")
+	}
+}
+
 // A hole costs what lies between it and the next point, and the index is found
 // without the chain.
 func TestAHoleInARecordingIsStridden(t *testing.T) {

@@ -23,7 +23,7 @@ func newLines(f io.ReaderAt, from, size int64) *lines {
 
 // next is the next line without its end, valid until the call after it, and
 // where it begins. A last line that is torn is io.EOF, and so is the end. One
-// that is too long is given as none.
+// that is too long is given as one that cannot be read.
 func (l *lines) next() (line []byte, at int64, err error) {
 	at = l.at
 	l.long = l.long[:0]
@@ -32,7 +32,7 @@ func (l *lines) next() (line []byte, at int64, err error) {
 		l.at += int64(len(part))
 		switch {
 		case err == nil && l.at-at > maxLine:
-			return nil, at, nil
+			return []byte{0}, at, nil // no line of ours, whoever reads it
 		case err == nil && len(l.long) == 0:
 			return bytes.TrimSuffix(part[:len(part)-1], []byte{'\r'}), at, nil
 		case err == nil:
