@@ -65,7 +65,7 @@ type Policy struct {
 	GrowCooldown    time.Duration
 	ShrinkCooldown  time.Duration
 	ReverseCooldown time.Duration
-	// Reversals within ReversalSpan hold the queue as oscillating. Ranges 1 to 10, 1 min to 7 days.
+	// Reversals within ReversalSpan hold the queue as oscillating. Ranges 1 to 10, 1 s to 7 days.
 	Reversals    int
 	ReversalSpan time.Duration
 	// QueueChanges is the most changes of one queue within QueueSpan,
