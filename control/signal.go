@@ -42,9 +42,10 @@ type Signal struct {
 	// unlocked; DrainedOK is whether that is known.
 	Drained, DrainedOK bool
 
-	Figures Figures    // over VerifyWindow
-	Parts   [3]Figures // its thirds, oldest first: rate and latency only
-	Depth   Value      // ready jobs
+	Figures Figures       // over VerifyWindow
+	Parts   [3]Figures    // its thirds, oldest first: rate and latency only
+	Figured time.Duration // of VerifyWindow, as much as was read
+	Depth   Value         // ready jobs
 }
 
 // Signal measures the track under a policy.
@@ -77,7 +78,7 @@ func (t *Track) Signal(p Policy) Signal {
 	if s.Fast.Mean.Or(0) > p.FastShare { // or its lower end is not above it either
 		s.Fast = t.window.Share(r.At, p.FastWindow)
 	}
-	s.Figures, s.Parts = t.figures(p)
+	s.Figures, s.Parts, s.Figured = t.figures(p)
 	if r.Shards > 1 {
 		t.calm(p, &s)
 	}
@@ -150,16 +151,18 @@ func (t tally) rate() Value {
 	return Some(float64(t.jobs / t.rateT))
 }
 
-// figures are what a verification compares, over VerifyWindow and its thirds.
-func (t *Track) figures(p Policy) (f Figures, parts [3]Figures) {
+// figures are what a verification compares, over VerifyWindow and its thirds,
+// and how much of it was read.
+func (t *Track) figures(p Policy) (f Figures, parts [3]Figures, read time.Duration) {
 	sum := t.over(p.VerifyWindow)
+	read = time.Duration(float64(sum.seconds) * float64(time.Second))
 	f = Figures{Rate: sum.rate(), Waiters: sum.waiters(), LatencyS: sum.latency(), Producers: t.newest.Producers}
 	if sum.jobs > 0 && f.Rate.OK() {
 		f.WaitPerS = Some(float64(sum.waitS / sum.jobs))
 	}
 	if t.fine.cells == nil {
 		f.RateErr = Some(0)
-		return f, parts
+		return f, parts, read
 	}
 	var e deviations
 	var third tally
@@ -177,7 +180,7 @@ func (t *Track) figures(p Policy) (f Figures, parts [3]Figures) {
 		}
 	}
 	f.RateErr, f.LatencyErr = e.of(f.LatencyS)
-	return f, parts
+	return f, parts, read
 }
 
 // latency is what an enqueue spends waiting and holding, by Little's law.

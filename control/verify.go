@@ -30,7 +30,10 @@ func (t Trial) try(p Policy, s *Signal, now time.Time) (Trial, *judgement) {
 	if now.Before(t.Settled.Add(p.VerifyWindow)) || s.At.Before(t.Settled.Add(p.VerifyWindow)) {
 		return t, nil
 	}
-	j := t.judge(p, s.Figures)
+	var j judgement
+	if s.Figured >= p.VerifyWindow/2 { // or reading failed, and some seconds after it tell nothing
+		j = t.judge(p, s.Figures)
+	}
 	if j.verdict == VerdictHarmful {
 		return t.doubt(p, s, now, late, j)
 	}

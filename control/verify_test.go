@@ -55,7 +55,7 @@ func TestATrialWaitsForProducersAndGivesUpInTime(t *testing.T) {
 	p := DefaultPolicy()
 	good := Figures{Rate: Some(100), WaitPerS: Some(0.1)}
 	tr := Trial{At: epoch, From: 1, To: 2, Before: good}
-	sig := Signal{Figures: Figures{Rate: Some(150), WaitPerS: Some(0.05)}}
+	sig := Signal{Figured: p.VerifyWindow, Figures: Figures{Rate: Some(150), WaitPerS: Some(0.05)}}
 	step := func(after time.Duration, stale int) *judgement {
 		now := epoch.Add(after)
 		sig.At, sig.Stale = now, stale
@@ -92,6 +92,30 @@ func TestATrialWaitsForProducersAndGivesUpInTime(t *testing.T) {
 	}
 }
 
+// A verdict rests on a window that was read, not on what is left of it.
+func TestNothingIsJudgedByTheSecondsAfterAnOutage(t *testing.T) {
+	s := newStage()
+	verdicts := func() (n int) {
+		for _, e := range s.log {
+			if e.Kind == LogVerdict {
+				n++
+			}
+		}
+		return n
+	}
+	for _, line := range []string{"run 30s crowd=16 useless=1", "run 62s", "silence 60s", "run 10s"} {
+		if err := s.do(strings.Fields(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s.state.Trial == nil || verdicts() > 0 {
+		t.Fatalf("judged by ten seconds: %+v", s.log[len(s.log)-1])
+	}
+	if _ = s.do([]string{"run", "1m"}); verdicts() != 1 {
+		t.Errorf("%d verdicts a minute later, want one", verdicts())
+	}
+}
+
 // TestHarmIsCalledOnlyWhenItLasts plays windows, each with its thirds: latency
 // against before, at the same rate.
 func TestHarmIsCalledOnlyWhenItLasts(t *testing.T) {
@@ -119,7 +143,7 @@ func TestHarmIsCalledOnlyWhenItLasts(t *testing.T) {
 		judged := 0
 		for _, w := range c.windows {
 			now = now.Add(p.VerifyWindow)
-			s := Signal{At: now, Figures: figuresAt((w[0] + w[1] + w[2]) / 3)}
+			s := Signal{At: now, Figured: p.VerifyWindow, Figures: figuresAt((w[0] + w[1] + w[2]) / 3)}
 			for i := range w {
 				s.Parts[i] = figuresAt(w[i])
 			}
