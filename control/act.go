@@ -46,8 +46,8 @@ func (in *Input) act(c Command, reason Reason, detail string) LogEntry {
 }
 
 // handed is a step of a person.
-func (in *Input) handed(s *State, to int, c Command, reason Reason) *Step {
-	step := in.step(s, to, nil)
+func (in *Input) handed(to int, c Command, reason Reason) *Step {
+	step := in.step(to, nil)
 	step.Hand, step.Force, step.Actor = true, c.Force, c.By()
 	step.Drained = step.Drained && !c.Force
 	step.Entry.Actor, step.Entry.Host, step.Entry.Why, step.Entry.Verb = c.By(), c.Host, c.Why, c.Verb
@@ -99,7 +99,7 @@ func approve(p Policy, s State, in Input, c Command) (Effects, Result, error) {
 	if c.Force {
 		why = ReasonForced
 	}
-	step := in.handed(&s, n.To, c, why)
+	step := in.handed(n.To, c, why)
 	step.Pending, step.Entry.Pending = n.Generation, n.Generation
 	step.Entry.SetAside(aside...)
 	if n.To > n.From {

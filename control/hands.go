@@ -68,7 +68,7 @@ func override(p Policy, s State, in Input, c Command) (Effects, Result, error) {
 	if err != nil {
 		return Effects{}, res, err
 	}
-	step := in.handed(&s, to, c, reason)
+	step := in.handed(to, c, reason)
 	step.Policy, step.Save = q, save
 	return Effects{Step: step}, res, nil
 }
@@ -117,7 +117,7 @@ func pin(p Policy, s State, in Input, c Command) (Effects, Result, error) {
 		return Effects{}, res, err
 	}
 	q.Pin, q.UpdatedBy, q.UpdatedAt = set, c.By(), in.World.Now
-	step := in.handed(nil, to, c, ReasonPinned)
+	step := in.handed(to, c, ReasonPinned)
 	step.Policy, step.Save = q, true
 	step.Entry.Detail, step.Entry.Until = e.Detail, set.Until
 	step.Entry.SetAside(aside...)

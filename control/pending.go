@@ -59,7 +59,7 @@ func (s *State) carry(p Policy, in *Input, d *Decision, c *choice, fx *Effects) 
 		return
 	}
 	if d.Mode == ModeEnforced && !byHand {
-		step := in.step(s, c.to, d)
+		step := in.step(c.to, d)
 		if s.Pending != nil && s.Pending.To == c.to && fx.UseUp == 0 {
 			step.Pending = s.Pending.Generation
 			step.Entry.Pending = step.Pending
@@ -102,7 +102,7 @@ func (s *State) propose(p Policy, in *Input, d *Decision, fx *Effects) {
 
 // step is the write of a count as the gate gets it. Raising needs every lane
 // first, lowering needs the upper ones empty unless it takes harm back.
-func (in *Input) step(s *State, to int, d *Decision) *Step {
+func (in *Input) step(to int, d *Decision) *Step {
 	from := in.Signal.Shards
 	e := in.entry(LogChange)
 	e.Action, e.From, e.To = ActionGrow, from, to
