@@ -183,6 +183,9 @@ func TestALineThatIsTooLongIsDamage(t *testing.T) {
 	if _, _, err := newDecoder().line(line); err == nil {
 		t.Error("a line that is too long passes for an empty one")
 	}
+	if lineAt(oneLine(maxLine+1), 0, maxLine+2, nil) != nil || len(lineAt(oneLine(maxLine-1), 0, maxLine, nil)) != maxLine-1 {
+		t.Error("where a line is looked for, another length is too long")
+	}
 }
 
 // A hole costs what lies between it and the next point, and the index is found

@@ -52,7 +52,7 @@ func (l *lines) next() (line []byte, at int64, err error) {
 // whole one.
 func lineAt(f io.ReaderAt, at, size int64, buf []byte) []byte {
 	have, want := 0, 16<<10
-	for at >= 0 && at < size && have <= maxLine {
+	for at >= 0 && at < size && have < maxLine {
 		if cap(buf) < want {
 			buf = append(make([]byte, 0, want), buf[:have]...)
 		}
@@ -64,7 +64,7 @@ func lineAt(f io.ReaderAt, at, size int64, buf []byte) []byte {
 		if have += n; n == 0 || int64(have) >= size-at {
 			return nil
 		}
-		want *= 4
+		want = min(4*want, maxLine)
 	}
 	return nil
 }
