@@ -216,6 +216,45 @@ func TestAHoleInARecordingIsStridden(t *testing.T) {
 	}
 }
 
+// A digit may be another and the line JSON as before. Where it then speaks of a
+// name that nobody told, that shows.
+func TestALineThatNamesWhatNobodyToldIsDamage(t *testing.T) {
+	t.Parallel()
+	s := newStage(1, 1)
+	e := newEncoder()
+	var ev control.Event
+	for ev.Snapshot == nil || ev.Snapshot.Readings[0].Holder == nil {
+		ev = s.event()
+	}
+	var lines [][]byte
+	for line := range bytes.Lines(e.event(e.point(nil, &point{T: 1}), &ev, 1)) {
+		lines = append(lines, bytes.TrimSuffix(line, []byte{'\n'}))
+	}
+	told := func() *decoder {
+		d := newDecoder()
+		for _, line := range lines[:len(lines)-1] {
+			if _, _, err := d.line(line); err != nil {
+				t.Fatalf("%s: %v", line, err)
+			}
+		}
+		return d
+	}
+	tick := lines[len(lines)-1]
+	if done, _, err := told().line(tick); !done || err != nil {
+		t.Fatalf("%s: %v", tick, err)
+	}
+	d := told()
+	d.names = d.names[:1] // the queue's own
+	if _, _, err := d.line(tick); err == nil {
+		t.Error("a holder without a name passes for one")
+	}
+	for _, line := range []string{`{"gone":[99]}`, `{"more":{"still":[99]}}`, `{"more":{"decisions":[{"q":99}]}}`} {
+		if _, _, err := told().line([]byte(line)); err == nil {
+			t.Errorf("%s is not missed", line)
+		}
+	}
+}
+
 func TestLaterVersionsMayAddLinesAndFields(t *testing.T) {
 	t.Parallel()
 	whole := content(t, 70)

@@ -98,9 +98,11 @@ func (d *decoder) line(b []byte) (done bool, t int64, err error) {
 			return false, 0, errLine
 		}
 		for _, n := range g.Gone {
-			if q := d.queue(n); q != nil {
-				q.there = false
+			q := d.queue(n)
+			if q == nil {
+				return false, 0, errLine
 			}
+			q.there = false
 		}
 	case begins(wordMore):
 		if d.light {
@@ -167,9 +169,11 @@ func (d *decoder) queue(n int) *seen {
 
 func (d *decoder) more(m *more) error {
 	for _, n := range m.Still {
-		if q := d.queue(n); q != nil {
-			q.decision = nil
+		q := d.queue(n)
+		if q == nil {
+			return errLine
 		}
+		q.decision = nil
 	}
 	w := &d.with
 	keep(&w.database, m.Database)

@@ -113,10 +113,16 @@ func (d *decoder) rest(r *control.Reading, rest []control.Value) bool {
 	if rest = rest[1:]; n < 0 || n > (len(rest)-1)/holderFields {
 		return false
 	}
+	known := true
+	name := func(v control.Value) string {
+		n := whole(v)
+		known = known && n >= 0 && n < len(d.names)
+		return d.name(n)
+	}
 	all := make([]control.Holder, n)
 	for i := range all {
-		all[i] = control.Holder{PID: whole(rest[0]), Application: d.name(whole(rest[1])), User: d.name(whole(rest[2])), Client: d.name(whole(rest[3])),
-			State: d.name(whole(rest[4])), WaitEvent: d.name(whole(rest[5])), XactAgeS: rest[6], Waiters: whole(rest[7]), Class: bottleneckOf(rest[8]),
+		all[i] = control.Holder{PID: whole(rest[0]), Application: name(rest[1]), User: name(rest[2]), Client: name(rest[3]),
+			State: name(rest[4]), WaitEvent: name(rest[5]), XactAgeS: rest[6], Waiters: whole(rest[7]), Class: bottleneckOf(rest[8]),
 			Priority: whole(rest[9]), Shard: whole(rest[10]), Hidden: whole(rest[11]) == 1}
 		rest = rest[holderFields:]
 	}
@@ -132,8 +138,8 @@ func (d *decoder) rest(r *control.Reading, rest []control.Value) bool {
 		}
 	}
 	if rest = rest[1:]; len(rest) >= drainFields {
-		r.Drain = &control.Drain{From: whole(rest[0]), State: control.DrainState(d.name(whole(rest[1]))), Lanes: whole(rest[2]), Jobs: rest[3], Rate: rest[4],
+		r.Drain = &control.Drain{From: whole(rest[0]), State: control.DrainState(name(rest[1])), Lanes: whole(rest[2]), Jobs: rest[3], Rate: rest[4],
 			WindowS: rest[5].Or(0), LeftS: rest[6]}
 	}
-	return true
+	return known
 }
