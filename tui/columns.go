@@ -29,7 +29,7 @@ func (m *Model) scaleSparks(cols []column[row]) {
 		if m.topFor != (topKey{m.picture, s}) {
 			top := 0.0
 			for _, r := range m.picture.rows {
-				top = max(top, r.history.peak(seriesWaiters, s))
+				top = max(top, r.history.peak(s))
 			}
 			m.top, m.topFor = niceTop(top, 1), topKey{m.picture, s}
 		}

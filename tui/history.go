@@ -38,7 +38,7 @@ func (h *history) put(r *control.Reading) {
 func (h *history) refill(to *ring) {
 	from := h.rings[0]
 	for slot := max(from.newest-int64(from.tier.slots)+1, 1); slot <= from.newest; slot++ {
-		if from.cause[from.index(slot)] == causeGap && from.v[seriesWaiters][from.index(slot)] == shortNone {
+		if i := from.index(slot); from.rest[i].cause == causeGap && from.waiters[i] == shortNone {
 			continue
 		}
 		r := readingAt(from, slot)
@@ -55,11 +55,12 @@ func readingAt(h *ring, slot int64) control.Reading {
 		return r
 	}
 	i := h.index(slot)
-	r.Waiters, r.Share, r.ShareLow, r.ShareHigh = h.v[seriesWaiters][i].value(), h.v[seriesShare][i].value(), h.v[seriesLow][i].value(), h.v[seriesHigh][i].value()
-	r.EnqueueRate, r.Depth, r.LagS = h.v[seriesRate][i].value(), h.v[seriesDepth][i].value(), h.v[seriesLag][i].value()
-	r.Shards, r.Bottleneck = int(h.shards[i]), bottleneckOf(h.cause[i])
-	if rest := int(h.parts[0][i]) + int(h.parts[1][i]) + int(h.parts[2][i]) + int(h.parts[3][i]); rest > 0 {
-		share := func(k int) control.Value { return control.Some(float64(h.parts[k][i]) / 255) }
+	k, value := &h.rest[i], func(series int) control.Value { return h.value(series, i).value() }
+	r.Waiters, r.Share, r.ShareLow, r.ShareHigh = value(seriesWaiters), value(seriesShare), value(seriesLow), value(seriesHigh)
+	r.EnqueueRate, r.Depth, r.LagS = value(seriesRate), value(seriesDepth), value(seriesLag)
+	r.Shards, r.Bottleneck = int(k.shards), bottleneckOf(k.cause)
+	if k.parts != [len(stacked)]uint8{} {
+		share := func(j int) control.Value { return control.Some(float64(k.parts[j]) / 255) }
 		r.Causes = control.Causes{Lane: share(0), Notify: share(1), Stuck: share(2), Unknown: share(3)}
 	}
 	return r
@@ -129,27 +130,28 @@ func (h *history) means(series int, s span) []float64 {
 
 // counts fills the newest configured count of every column, 0 where there is none.
 func (h *history) counts(s span) []uint8 {
-	return h.lasts(s, func(r *ring) []uint8 { return r.shards }, false)
+	return h.lasts(s, func(k *kept) uint8 { return k.shards }, false)
 }
 
 // worst fills the gravest cause of every column, causeGap where there is none.
 func (h *history) worst(s span) []uint8 {
-	return h.lasts(s, func(r *ring) []uint8 { return r.cause }, true)
+	return h.lasts(s, func(k *kept) uint8 { return k.cause }, true)
 }
 
-func (h *history) lasts(s span, of func(*ring) []uint8, highest bool) []uint8 {
+func (h *history) lasts(s span, of func(*kept) uint8, highest bool) []uint8 {
 	out := make([]uint8, s.cols)
 	r := h.at(s)
 	if r == nil {
 		return out
 	}
-	v := of(r)
 	for c := range out {
 		for slot := s.first(c); slot < s.first(c)+s.per && slot <= s.end; slot++ {
-			if !r.holds(slot) || v[r.index(slot)] == 0 || highest && v[r.index(slot)] < out[c] {
+			if !r.holds(slot) {
 				continue
 			}
-			out[c] = v[r.index(slot)]
+			if v := of(&r.rest[r.index(slot)]); v != 0 && !(highest && v < out[c]) {
+				out[c] = v
+			}
 		}
 	}
 	return out
@@ -170,12 +172,12 @@ func (h *history) shares(s span) [][len(stacked)]float64 {
 				continue
 			}
 			i := r.index(slot)
-			w := float64(r.v[seriesWaiters][i].float())
+			w := float64(r.waiters[i].float())
 			if !(w > 0) {
 				continue
 			}
 			for k := range stacked {
-				part := w * float64(r.parts[k][i])
+				part := w * float64(r.rest[i].parts[k])
 				out[c][k], sum = out[c][k]+part, sum+part
 			}
 		}
@@ -188,10 +190,10 @@ func (h *history) shares(s span) [][len(stacked)]float64 {
 	return out
 }
 
-// peak is the highest column mean of a series within the span, 0 when empty.
-func (h *history) peak(series int, s span) float64 {
+// peak is the highest column mean of the waiters within the span, 0 when empty.
+func (h *history) peak(s span) float64 {
 	if r := h.at(s); r != nil {
-		return r.peak(series, s)
+		return r.peak(s)
 	}
 	return 0
 }
@@ -200,11 +202,13 @@ func (h *history) peak(series int, s span) float64 {
 func (h *history) recent(series int, end, n int64) control.Value {
 	r := h.rings[0]
 	sum, k := 0.0, 0
-	for slot := end - n + 1; slot <= end; slot++ {
-		if r.holds(slot) {
-			if f := r.v[series][r.index(slot)]; f != shortNone {
-				sum, k = sum+float64(f.float()), k+1
-			}
+	from, to := max(end-n+1, r.newest-int64(r.tier.slots)+1, 1), min(end, r.newest)
+	for slot, i := from, r.index(from); slot <= to; slot++ {
+		if f := r.value(series, i); f != shortNone {
+			sum, k = sum+float64(f.float()), k+1
+		}
+		if i++; i == r.tier.slots {
+			i = 0
 		}
 	}
 	if k == 0 {
@@ -218,7 +222,7 @@ func (h *history) latest(series int, end, n int64) control.Value {
 	r := h.rings[0]
 	for slot := end; slot > end-n; slot-- {
 		if r.holds(slot) {
-			if f := r.v[series][r.index(slot)]; f != shortNone {
+			if f := r.value(series, r.index(slot)); f != shortNone {
 				return f.value()
 			}
 		}
@@ -237,7 +241,7 @@ func (h *history) moment(at time.Time) (control.Reading, wish, bool) {
 		if !r.holds(slot) {
 			continue
 		}
-		if i := r.index(slot); r.cause[i] != causeGap || r.shards[i] != 0 || r.v[seriesWaiters][i] != shortNone {
+		if i := r.index(slot); r.rest[i].cause != causeGap || r.rest[i].shards != 0 || r.waiters[i] != shortNone {
 			return readingAt(r, slot), r.wishAt(slot), true
 		}
 	}

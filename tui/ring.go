@@ -117,50 +117,68 @@ func (s short) value() control.Value {
 	return control.Some(float64(s.float()))
 }
 
-// ring is what is remembered of one queue at one resolution: rings that share
-// their position. 25 bytes a slot: 22 KiB a queue at the finest tier, 35 KiB at
-// each of the others.
+// ring is what is remembered of one queue at one resolution, 24 bytes a slot: 21
+// KiB a queue at the finest tier, 34 KiB at each of the others. Of a thousand
+// queues none is in the processor's cache when its reading comes, so what a
+// reading writes lies together; the waiters, which are read along time for every
+// queue and picture, lie apart.
 type ring struct {
-	tier   tier
-	newest int64 // number of the newest slot: unix seconds / step; 0 when empty
-	v      [seriesCount][]short
-	parts  [len(stacked)][]uint8 // shares of the waiting by cause, 0..255
-	shards []uint8
-	cause  []byte
+	tier    tier
+	newest  int64 // number of the newest slot: unix seconds / step; 0 when empty
+	waited  int64 // the newest slot in which anybody waited, or one after it
+	waiters []short
+	rest    []kept
+	sums    *sums // of the newest slot; nil where a slot holds one reading
+}
+
+// kept is what a slot holds beside its waiters.
+type kept struct {
+	v      [seriesCount - 1]short // the series after seriesWaiters
+	parts  [len(stacked)]uint8    // shares of the waiting by cause, 0..255
+	shards uint8
+	cause  byte
 	// What the controller wanted at the newest reading of the slot.
-	want   []uint8 // count
-	reason []uint8 // place in memory.reasons
-	state  []uint8 // mode, action and pending: see wishOf
-	// The sums of the newest slot, for tiers whose slots hold several readings.
-	sum [seriesCount]float64
-	n   [seriesCount]int
+	want   uint8 // count
+	reason uint8 // place in memory.reasons
+	state  uint8 // mode, action and pending: see wishOf
+}
+
+// emptySlot is what clear leaves.
+var emptySlot = func() (k kept) {
+	for i := range k.v {
+		k.v[i] = shortNone
+	}
+	return k
+}()
+
+// sums are the means of a slot in the making.
+type sums struct {
+	v [seriesCount]float64
+	n [seriesCount]int
 }
 
 func newRing(t tier) *ring {
-	h := &ring{tier: t}
-	all := make([]short, t.slots*seriesCount)
-	for i := range all {
-		all[i] = shortNone
+	h := &ring{tier: t, waiters: make([]short, t.slots), rest: make([]kept, t.slots)}
+	for i := range h.rest {
+		h.clear(i)
 	}
-	for i := range h.v {
-		h.v[i] = all[i*t.slots : (i+1)*t.slots : (i+1)*t.slots]
+	if t.step > 1 {
+		h.sums = &sums{}
 	}
-	bytes := make([]uint8, t.slots*(len(stacked)+5))
-	next := func() []uint8 {
-		b := bytes[:t.slots:t.slots]
-		bytes = bytes[t.slots:]
-		return b
-	}
-	for i := range h.parts {
-		h.parts[i] = next()
-	}
-	h.shards, h.cause, h.want, h.reason, h.state = next(), next(), next(), next(), next()
 	return h
+}
+
+// value is a series in a slot, by its place.
+func (h *ring) value(series, i int) short {
+	if series == seriesWaiters {
+		return h.waiters[i]
+	}
+	return h.rest[i].v[series-1]
 }
 
 // put records a reading in every slot its period touches and no other reading
 // has taken, so a period slightly above a slot leaves no false gap. A second
-// reading in a slot is averaged into it.
+// reading in a slot is averaged into it, of a second the newest counts.
 func (h *ring) put(r *control.Reading) {
 	at := r.At.Unix() / h.tier.step
 	if at <= 0 {
@@ -178,35 +196,51 @@ func (h *ring) put(r *control.Reading) {
 	} else {
 		first = at
 	}
-	if before != at || h.tier.step == 1 { // of a second the newest reading counts
-		h.sum, h.n = [seriesCount]float64{}, [seriesCount]int{}
-	}
-	var now [seriesCount]short
-	for k, v := range [seriesCount]control.Value{r.Waiters, r.Share, r.ShareLow, r.ShareHigh, r.EnqueueRate, r.Depth, r.LagS} {
-		if f, ok := v.Get(); ok && math.Abs(f) <= math.MaxFloat32 {
-			h.sum[k], h.n[k] = h.sum[k]+f, h.n[k]+1
-		}
-		now[k] = shortNone
-		if h.n[k] > 0 {
-			now[k] = shortOf(control.Some(h.sum[k] / float64(h.n[k])))
-		}
+	now := h.figures(r, before != at)
+	if w := now[seriesWaiters]; w != 0 && w != shortNone {
+		h.waited = at
 	}
 	for s := max(first, at-int64(h.tier.slots)+1); s <= at; s++ {
 		h.set(h.index(s), &now, r)
 	}
 }
 
+// figures are those of the newest slot once a reading is in it, the first there
+// or one more.
+func (h *ring) figures(r *control.Reading, first bool) (now [seriesCount]short) {
+	if first && h.sums != nil {
+		*h.sums = sums{}
+	}
+	for k, v := range [seriesCount]control.Value{r.Waiters, r.Share, r.ShareLow, r.ShareHigh, r.EnqueueRate, r.Depth, r.LagS} {
+		f, ok := v.Get()
+		ok = ok && math.Abs(f) <= math.MaxFloat32
+		if s := h.sums; s != nil {
+			if ok {
+				s.v[k], s.n[k] = s.v[k]+f, s.n[k]+1
+			}
+			if ok = s.n[k] > 0; ok {
+				f = s.v[k] / float64(s.n[k])
+			}
+		}
+		now[k] = shortNone
+		if ok {
+			now[k] = shortOf(control.Some(f))
+		}
+	}
+	return now
+}
+
 func (h *ring) set(i int, now *[seriesCount]short, r *control.Reading) {
-	for k := range h.v {
-		h.v[k][i] = now[k]
-	}
+	h.waiters[i] = now[seriesWaiters]
+	k := &h.rest[i]
+	copy(k.v[:], now[1:])
 	c := r.Causes
-	for k, v := range [len(stacked)]control.Value{c.Lane, c.Notify, c.Stuck, c.Unknown} {
-		h.parts[k][i] = uint8(math.Round(min(max(v.Or(0), 0), 1) * 255))
+	for j, v := range [len(stacked)]control.Value{c.Lane, c.Notify, c.Stuck, c.Unknown} {
+		k.parts[j] = uint8(math.Round(min(max(v.Or(0), 0), 1) * 255))
 	}
-	h.shards[i] = uint8(min(max(r.Shards, 0), 255))
-	if now := causeOf(r.Bottleneck); h.tier.step == 1 || now > h.cause[i] { // of many the gravest
-		h.cause[i] = now
+	k.shards = uint8(min(max(r.Shards, 0), 255))
+	if now := causeOf(r.Bottleneck); h.tier.step == 1 || now > k.cause { // of many the gravest
+		k.cause = now
 	}
 }
 
@@ -231,15 +265,7 @@ func (h *ring) moveTo(at int64) {
 	h.newest = at
 }
 
-func (h *ring) clear(i int) {
-	for k := range h.v {
-		h.v[k][i] = shortNone
-	}
-	for k := range h.parts {
-		h.parts[k][i] = 0
-	}
-	h.shards[i], h.cause[i], h.want[i], h.reason[i], h.state[i] = 0, causeGap, 0, 0, 0
-}
+func (h *ring) clear(i int) { h.waiters[i], h.rest[i] = shortNone, emptySlot }
 
 func (h *ring) index(slot int64) int { return int(slot % int64(h.tier.slots)) }
 
@@ -255,7 +281,7 @@ func (h *ring) means(series int, s span) []float64 {
 			if !h.holds(slot) {
 				continue
 			}
-			if f := h.v[series][h.index(slot)]; f != shortNone {
+			if f := h.value(series, h.index(slot)); f != shortNone {
 				sum, n = sum+float64(f.float()), n+1
 			}
 		}
@@ -267,22 +293,21 @@ func (h *ring) means(series int, s span) []float64 {
 	return out
 }
 
-// peak is the highest column mean of a series within the span, 0 when empty. It
-// is asked of every queue for every picture, so it walks the ring without
-// looking up each slot.
-func (h *ring) peak(series int, s span) float64 {
+// peak is the highest column mean of the waiters within the span, 0 when empty.
+// It is asked of every queue for every picture, so it walks the ring without
+// looking up each slot, and not at all where nobody has waited.
+func (h *ring) peak(s span) float64 {
 	from := max(s.first(0), h.newest-int64(h.tier.slots)+1, 1)
 	to := min(s.end, h.newest)
-	if s.cols == 0 || from > to {
+	if s.cols == 0 || from > to || h.waited < from {
 		return 0
 	}
-	v := h.v[series]
 	i := h.index(from)
 	top, sum, n := float32(0), float32(0), float32(0)
 	left := s.per - from%s.per
 	for slot := from; slot <= to; slot++ {
-		if v[i] != shortNone {
-			sum, n = sum+v[i].float(), n+1
+		if w := h.waiters[i]; w != shortNone {
+			sum, n = sum+w.float(), n+1
 		}
 		if left--; left == 0 || slot == to {
 			if sum > top*n {
@@ -290,7 +315,7 @@ func (h *ring) peak(series int, s span) float64 {
 			}
 			sum, n, left = 0, 0, s.per
 		}
-		if i++; i == len(v) {
+		if i++; i == len(h.waiters) {
 			i = 0
 		}
 	}

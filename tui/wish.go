@@ -82,14 +82,14 @@ func (m *memory) decisionAt(queue string, from int, w wish) *control.Decision {
 // wish records what was wanted in a slot that holds a reading.
 func (h *ring) wish(second int64, w wish) {
 	if slot := second / h.tier.step; h.holds(slot) {
-		i := h.index(slot)
-		h.want[i], h.reason[i], h.state[i] = w.to, w.reason, w.state
+		k := &h.rest[h.index(slot)]
+		k.want, k.reason, k.state = w.to, w.reason, w.state
 	}
 }
 
 func (h *ring) wishAt(slot int64) wish {
-	i := h.index(slot)
-	return wish{to: h.want[i], reason: h.reason[i], state: h.state[i]}
+	k := &h.rest[h.index(slot)]
+	return wish{to: k.want, reason: k.reason, state: k.state}
 }
 
 // wish records what was wanted at a second of the newest reading.
