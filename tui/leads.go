@@ -8,12 +8,11 @@ import "shardpilot/control"
 // entry is nil, and the decision the follower's, when we lead, when the queue is
 // manual, or when something has happened since that the leader has yet to
 // decide about.
-func (m *memory) led(ev *control.Event, d *control.Decision) (*control.Decision, *control.LogEntry) {
+func (q *queue) led(ev *control.Event, d *control.Decision) (*control.Decision, *control.LogEntry) {
 	if d == nil || ev.Leader == "" || ev.Leader == "self" || d.Mode == control.ModeManual {
 		return d, nil
 	}
-	q := m.queues[d.Queue]
-	if q == nil || q.leads == nil || q.leads.From != d.From {
+	if q.leads == nil || q.leads.From != d.From {
 		return d, nil
 	}
 	l, as := q.leads, *d

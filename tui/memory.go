@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -67,6 +68,7 @@ type memory struct {
 	g       *glyphs
 	first   time.Time // server clock, of the first reading
 	kept    bool      // the decision log itself comes with the events: nothing is derived
+	order   []*queue  // in the order of the newest readings, see find
 }
 
 func newMemory(g *glyphs) *memory { return &memory{queues: map[string]*queue{}, g: g} }
@@ -76,11 +78,17 @@ func (m *memory) take(ev control.Event) {
 	if ev.Snapshot != nil {
 		for i := range ev.Snapshot.Readings {
 			r := &ev.Snapshot.Readings[i]
-			q := m.queue(r.Queue)
+			q := m.queue(i, r.Queue)
 			q.history.put(r)
 			q.seen = r.At
 			q.hold(r)
+			if i < len(m.order) {
+				m.order[i] = q
+			} else {
+				m.order = append(m.order, q)
+			}
 		}
+		m.order = slices.Delete(m.order, len(ev.Snapshot.Readings), len(m.order))
 		if m.first.IsZero() {
 			m.first = ev.Snapshot.At
 		}
@@ -92,8 +100,8 @@ func (m *memory) take(ev control.Event) {
 	}
 	for i := range ev.Decisions {
 		d := &ev.Decisions[i]
-		m.decision(d)
-		if q := m.queues[d.Queue]; q != nil {
+		if q := m.find(i, d.Queue); q != nil {
+			m.decision(q, d)
 			q.history.wish(q.seen.Unix(), m.wishOf(d))
 		}
 	}
@@ -105,8 +113,19 @@ func (m *memory) take(ev control.Event) {
 	}
 }
 
-func (m *memory) queue(name string) *queue {
-	q := m.queues[name]
+// find is what is remembered of a queue, nil when nothing is. Readings and
+// decisions come in the same order tick after tick, so that it is mostly where
+// it was, at i, and need not be looked up.
+func (m *memory) find(i int, name string) *queue {
+	if i < len(m.order) && m.order[i].name == name {
+		return m.order[i]
+	}
+	return m.queues[name]
+}
+
+// queue is find for a queue that there is.
+func (m *memory) queue(i int, name string) *queue {
+	q := m.find(i, name)
 	if q == nil {
 		q = &queue{name: name, label: safe(name, m.g.ascii), history: newHistory()}
 		m.queues[name] = q
@@ -147,17 +166,14 @@ func (m *memory) forget(now time.Time) {
 	for name, q := range m.queues {
 		if now.Sub(q.seen) > forgetAfter {
 			delete(m.queues, name)
+			m.order = nil
 		}
 	}
 }
 
 // decision logs transitions only: a decision that says what the last one said
 // is none. What a queue starts with is logged when it is more than standing still.
-func (m *memory) decision(d *control.Decision) {
-	q := m.queues[d.Queue]
-	if q == nil {
-		return
-	}
+func (m *memory) decision(q *queue, d *control.Decision) {
 	old := q.last
 	q.last = d
 	switch {

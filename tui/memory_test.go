@@ -2,8 +2,11 @@ package tui
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"shardpilot/control"
 )
@@ -58,6 +61,46 @@ func TestVanishedQueuesAreForgotten(t *testing.T) {
 	if n := len(w.m.memory.queues); n != 2 {
 		t.Errorf("%d queues are remembered of 2", n)
 	}
+}
+
+// Readings and decisions may come in any order, and queues come and go: each
+// keeps its own.
+func TestEveryQueueKeepsItsOwnInAnyOrder(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		all := []string{"a", "b", "c", "d", "e"}
+		w := newWorld(t, looks["none"])
+		w.edit = func(ev *control.Event) {
+			for i := range ev.Snapshot.Readings {
+				ev.Snapshot.Readings[i].Depth = control.Some(float64(ev.Snapshot.Readings[i].Queue[0]))
+				ev.Decisions[i].Detail, ev.Decisions[i].Mode = "of "+ev.Decisions[i].Queue, control.ModeShadow
+			}
+			order := rapid.Permutation(ev.Decisions).Draw(rt, "decisions")
+			ev.Decisions = order[:rapid.IntRange(0, len(order)).Draw(rt, "decided")]
+		}
+		for range rapid.IntRange(1, 6).Draw(rt, "ticks") {
+			w.names = rapid.Permutation(all).Draw(rt, "readings")[:rapid.IntRange(1, len(all)).Draw(rt, "queues")]
+			if rapid.Bool().Draw(rt, "later") {
+				w.sec += int(forgetAfter / time.Second)
+			}
+			w.play(1)
+			if len(w.m.rows) != len(w.names) {
+				rt.Fatalf("%d rows of %d queues", len(w.m.rows), len(w.names))
+			}
+			decided := map[string]bool{}
+			for _, d := range w.m.picture.event.Decisions {
+				decided[d.Queue] = true
+			}
+			for _, r := range w.m.rows {
+				kept := r.history.latest(seriesDepth, r.reading.At.Unix(), 1).Or(0)
+				if r.name != r.reading.Queue || r.queue != w.m.memory.queues[r.name] || math.Abs(kept-float64(r.name[0])) > 0.1 {
+					rt.Fatalf("the row of %q has the reading of %q and keeps %v", r.name, r.reading.Queue, kept)
+				}
+				if decided[r.name] != (r.decision != nil) || r.decision != nil && (r.decision.Detail != "of "+r.name || r.last.Queue != r.name) {
+					rt.Fatalf("the row of %q has the decision %+v", r.name, r.decision)
+				}
+			}
+		}
+	})
 }
 
 // Where the decision log itself comes with the events, nothing is made up

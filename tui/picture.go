@@ -34,19 +34,34 @@ const heatSeconds = 10
 
 func newPicture(ev control.Event, m *memory) *picture {
 	p := &picture{event: ev}
-	byQueue := make(map[string]*control.Decision, len(ev.Decisions))
-	for i := range ev.Decisions {
-		byQueue[ev.Decisions[i].Queue] = &ev.Decisions[i]
-	}
 	p.rows = make([]row, 0, len(ev.Snapshot.Readings))
+	decided := decisionsOf(ev.Decisions)
 	for i := range ev.Snapshot.Readings {
 		r := &ev.Snapshot.Readings[i]
-		q := m.queue(r.Queue)
-		d, led := m.led(&ev, byQueue[r.Queue])
+		q := m.queue(i, r.Queue)
+		d, led := q.led(&ev, decided(i, r.Queue))
 		p.rows = append(p.rows, row{queue: q, reading: r, behind: q.standing(r), decision: d, led: led,
 			heat: q.history.recent(seriesWaiters, ev.Snapshot.At.Unix(), heatSeconds).Or(math.NaN())})
 	}
 	return p
+}
+
+// decisionsOf looks decisions up by queue, nil where there is none: first where
+// it would be if there is one for every reading, in their order.
+func decisionsOf(list []control.Decision) func(i int, name string) *control.Decision {
+	var byName map[string]*control.Decision
+	return func(i int, name string) *control.Decision {
+		if i < len(list) && list[i].Queue == name {
+			return &list[i]
+		}
+		if byName == nil {
+			byName = make(map[string]*control.Decision, len(list))
+			for k := range list {
+				byName[list[k].Queue] = &list[k]
+			}
+		}
+		return byName[name]
+	}
 }
 
 // order is what the rows are sorted by.

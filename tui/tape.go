@@ -184,7 +184,7 @@ func (d *deck) load() {
 // recall takes a reading from before the moment at which a replay goes on, in
 // the order of their times.
 func (m *memory) recall(r *control.Reading, at time.Time) {
-	q := m.queue(r.Queue)
+	q := m.queue(len(m.order), r.Queue)
 	q.seen = r.At
 	if m.first.IsZero() {
 		m.first = r.At
