@@ -295,7 +295,8 @@ func (m *Model) enter() {
 // room whole hints fall away; what acts, help and quit stay longest.
 func (m *Model) keyHints(w int) line {
 	var parts []part
-	for _, b := range m.bindings() {
+	all := m.bindings()
+	for _, b := range all {
 		if b.short == "" || !b.works(m.screen) {
 			continue
 		}
@@ -304,7 +305,7 @@ func (m *Model) keyHints(w int) line {
 		case b.short == "help" || b.short == "quit":
 			prio = 1
 		case b.group != actionGroup:
-			prio += len(m.bindings())
+			prio += len(all)
 		}
 		var l line
 		l.add(roleAccent, keyName(b.label())).add(roleDim, " "+b.short)

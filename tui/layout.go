@@ -102,7 +102,7 @@ func (m *Model) move(n int) {
 		c.move(c.place(len(list), id)+n, len(list), id)
 	case screenProducers:
 		items := m.producerItems()
-		id := func(i int) string { return items[i].id }
+		id := func(i int) string { return items[i].id() }
 		c.move(c.place(len(items), id)+n, len(items), id)
 	default:
 		c.offset = max(c.offset+n, 0) // clamped where the length is known

@@ -19,10 +19,14 @@ type line struct {
 
 // add appends safe text.
 func (l *line) add(r role, s string) *line {
+	return l.put(r, s, width(s))
+}
+
+// put appends safe text of n columns.
+func (l *line) put(r role, s string, n int) *line {
 	if s == "" {
 		return l
 	}
-	n := width(s)
 	if k := len(l.segs); k > 0 && l.segs[k-1].r == r && !unstable(l.segs[k-1].s) {
 		l.segs[k-1].s += s
 		l.segs[k-1].w += n
@@ -36,7 +40,7 @@ func (l *line) add(r role, s string) *line {
 // pad fills with spaces up to column w.
 func (l *line) pad(w int) *line {
 	if n := w - l.w; n > 0 {
-		l.add(roleText, spaces(n))
+		l.put(roleText, spaces(n), n)
 	}
 	return l
 }
@@ -46,14 +50,17 @@ func (l *line) cell(r role, s string, w int, right bool, tail string) *line {
 	if w <= 0 {
 		return l
 	}
-	s = cut(s, w, tail)
-	gap := w - width(s)
-	if right && gap > 0 {
-		l.add(roleText, spaces(gap))
+	n := width(s)
+	if n > w {
+		s = cut(s, w, tail)
+		n = width(s)
 	}
-	l.add(r, s)
-	if !right && gap > 0 {
-		l.add(roleText, spaces(gap))
+	if right {
+		l.pad(l.w + w - n)
+	}
+	l.put(r, s, n)
+	if !right {
+		l.pad(l.w + w - n)
 	}
 	return l
 }

@@ -12,11 +12,18 @@ import (
 // producerItem is one line of the producers page: an instance of Awa or a
 // producer of a queue.
 type producerItem struct {
-	id       string
 	queue    string // raw, "" for an instance
 	instance *control.Instance
 	producer *control.Producer
 	configed int // configured count of the producer's queue
+}
+
+// id names an item for cursors.
+func (p producerItem) id() string {
+	if p.instance != nil {
+		return "i\x00" + p.instance.ID
+	}
+	return "p\x00" + p.queue + "\x00" + p.producer.ID
 }
 
 // text is what the filter looks at.
@@ -49,15 +56,19 @@ func (m *Model) allProducers() []producerItem {
 	if m.picture == nil {
 		return nil
 	}
-	var out []producerItem
 	in := m.picture.event.Snapshot.Instances
+	n := len(in)
+	for _, r := range m.rows {
+		n += len(r.reading.ProducerList)
+	}
+	out := make([]producerItem, 0, n)
 	for i := range in {
-		out = append(out, producerItem{id: "i\x00" + in[i].ID, instance: &in[i]})
+		out = append(out, producerItem{instance: &in[i]})
 	}
 	for _, r := range m.rows {
 		for i := range r.reading.ProducerList {
 			p := &r.reading.ProducerList[i]
-			out = append(out, producerItem{id: "p\x00" + r.name + "\x00" + p.ID, queue: r.name, producer: p, configed: r.reading.Shards})
+			out = append(out, producerItem{queue: r.name, producer: p, configed: r.reading.Shards})
 		}
 	}
 	return out
@@ -65,7 +76,7 @@ func (m *Model) allProducers() []producerItem {
 
 func (m *Model) producerUnderCursor() producerItem {
 	items := m.producerItems()
-	i := m.list[screenProducers].place(len(items), func(i int) string { return items[i].id })
+	i := m.list[screenProducers].place(len(items), func(i int) string { return items[i].id() })
 	if i < 0 {
 		return producerItem{}
 	}
@@ -83,7 +94,7 @@ func (m *Model) producersPage(w, h int) []line {
 			text(roleDim, "  Producers are known by what they report, or by the lanes their sessions lock.")}
 	}
 	c := &m.list[screenProducers]
-	at := c.place(len(items), func(i int) string { return items[i].id })
+	at := c.place(len(items), func(i int) string { return items[i].id() })
 	var detail []line
 	switch {
 	case h >= 16:

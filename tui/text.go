@@ -103,10 +103,24 @@ func invisible(r rune) bool {
 
 // width is the number of terminal columns of s, grapheme by grapheme.
 func width(s string) int {
-	if plain(s) {
-		return len(s)
+	if n, ok := drawing(s); ok {
+		return n
 	}
 	return ansi.StringWidth(s)
+}
+
+// drawing says whether s is printable ASCII and what charts are drawn with, of
+// which each character is a column for itself, and how many they are.
+func drawing(s string) (columns int, ok bool) {
+	for _, r := range s {
+		switch {
+		case r >= 0x20 && r <= 0x7e, r >= 0x2500 && r <= 0x259f, r >= 0x2800 && r <= 0x28ff:
+			columns++
+		default:
+			return 0, false
+		}
+	}
+	return columns, true
 }
 
 // cut shortens s to w columns and ends it with tail when something was lost.
@@ -131,7 +145,7 @@ func cut(s string, w int, tail string) string {
 // selected emoji, flags, combining marks. After such text the frame sets the
 // column itself, so that the rest of the line stands where it should.
 func unstable(s string) bool {
-	if plain(s) {
+	if _, ok := drawing(s); ok {
 		return false
 	}
 	for _, r := range s {

@@ -84,6 +84,23 @@ func TestCutNeverExceedsItsWidth(t *testing.T) {
 	})
 }
 
+// What width counts without looking for graphemes is what looking would give,
+// also where such characters stand beside one another.
+func TestDrawingsAreAsWideAsTheirCharacters(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		one := rapid.OneOf(rapid.Rune(), rapid.Int32Range(0x2500, 0x25a0), rapid.Int32Range(0x27ff, 0x2900), rapid.Int32Range(0x20, 0x7f))
+		s := string(rapid.SliceOfN(one, 0, 8).Draw(t, "s"))
+		if n, ok := drawing(s); ok && (n != ansi.StringWidth(s) || n != len([]rune(s))) {
+			t.Fatalf("%q is %d columns, not %d", s, ansi.StringWidth(s), n)
+		}
+	})
+	for _, g := range []string{"braille", "block"} {
+		if s := strings.Join(glyphSet(g).sparks, ""); width(s) != len([]rune(s)) {
+			t.Errorf("%q is %d columns", s, width(s))
+		}
+	}
+}
+
 func TestWrapKeepsToItsBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := safe(rapid.OneOf(rapid.String(), rapid.StringMatching(`([a-z]{1,12} ){0,20}`)).Draw(t, "in"), false)
