@@ -114,7 +114,8 @@ func (m *Model) askApprove(r row) {
 	d := m.newDialog(r, control.VerbApprove, "Approve the pending step", "Approve")
 	d.from, d.to, d.expect = s.From, s.To, s.Generation
 	d.facts = []string{s.Detail, "predicted " + gain(s.PredictedGain, m.g.times) + ", share " + percent(s.Evidence.Share) + ", waiting " + count(s.Evidence.Waiters) +
-		", applied " + ofTotal(s.Evidence.Applied, s.Evidence.Producers) + ", good until " + m.until(s.Until)}
+		", applied " + ofTotal(s.Evidence.Applied, s.Evidence.Producers)}
+	d.good = s.Until
 	d.fields = []field{reasonField(), forceField("also if the evidence no longer holds (space)")}
 	m.openDialog(d, -1)
 }

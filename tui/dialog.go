@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"shardpilot/control"
 )
@@ -35,14 +36,16 @@ type dialog struct {
 	title    string
 	yes      string   // what the button says that does it
 	facts    []string // raw or safe, made safe again when drawn
-	fields   []field
+	// good is until when what the last fact speaks of holds; zero when it does not end.
+	good   time.Time
+	fields []field
 	// focus is a field, then No, then Yes. It begins at No or at a field that
 	// must be filled in, never at Yes.
 	focus   int
 	problem string // why Yes did nothing
 	working bool   // the command is on its way
-	// Of the text that is to be known: itself, its lines, the first that is
-	// shown, and how far it has been seen. Yes is taken at its end only.
+	// Of the text that is to be known: itself but for the time that is left, its
+	// lines, the first that is shown, and how far it has been seen. Yes is taken at its end only.
 	text      string
 	lines     int
 	top, seen int

@@ -52,6 +52,30 @@ func TestThePriceIsReadBeforeYesIsTaken(t *testing.T) {
 	}
 }
 
+// The time that a step has left goes on while it is asked about. That is no
+// other text to read.
+func TestTheTimeThatIsLeftCountsDown(t *testing.T) {
+	w := acting(t)
+	w.keys("a")
+	has(t, w.m, "good until 09:47:13 UTC (in 20m00)")
+	w.play(60)
+	has(t, w.m, "good until 09:47:13 UTC (in 19m00)")
+	w.m.Resize(60, 15)
+	for page := 0; strings.Contains(plainView(w.m), "more to read"); page++ {
+		if page > 20 {
+			t.Fatal("there is no end to read to")
+		}
+		w.keys("pgdown")
+	}
+	has(t, w.m, "all read")
+	w.play(1)
+	has(t, w.m, "all read")
+	w.m.Resize(120, 40)
+	w.play(20 * 60)
+	has(t, w.m, "was good until 09:47:13 UTC")
+	lacks(t, w.m, "(in ")
+}
+
 func TestAnotherCountIsAnotherPriceToRead(t *testing.T) {
 	w := acting(t)
 	w.keys("o", "1", "6")

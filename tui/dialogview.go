@@ -3,6 +3,7 @@ package tui
 import (
 	"strconv"
 	"strings"
+	"time"
 )
 
 // dialogText is what a dialog says, in three parts: what is asked, what is to be
@@ -23,7 +24,10 @@ func (m *Model) dialogText(w int) (head, know, answer []line) {
 		return append(head, text(roleDim, "  enter closes")), nil, nil
 	}
 	head = say(head, roleStrong, m.sentence(d), 3)
-	for _, s := range d.facts {
+	for i, s := range d.facts {
+		if i == len(d.facts)-1 && !d.good.IsZero() {
+			s += ", " + m.goodUntil(d.good)
+		}
 		know = say(know, roleText, s, 3)
 	}
 	for _, s := range m.price(d) {
@@ -62,7 +66,7 @@ func (m *Model) dialogLines(w int) []line {
 	d := m.dialog
 	head, know, answer := m.dialogText(w)
 	room := m.bodyHeight() - len(head) - len(answer)
-	if d.reading(know) {
+	if d.reading(strings.Join(append(m.price(d), d.facts...), "\n")+"\n"+strconv.Itoa(w), len(know)) {
 		d.top, d.seen = 0, 0
 	}
 	if len(know) > room {
@@ -83,19 +87,21 @@ func (m *Model) dialogLines(w int) []line {
 	return append(append(head, know...), answer...)
 }
 
-// reading notes what there is to be known, and says whether it is another text
-// than before: what was seen of the old one is not known of the new.
-func (d *dialog) reading(know []line) bool {
-	var b strings.Builder
-	for _, l := range know {
-		for _, s := range l.segs {
-			b.WriteString(s.s)
-		}
-		b.WriteByte('\n')
-	}
-	other := b.String() != d.text
-	d.text, d.lines = b.String(), len(know)
+// reading notes what there is to be known and in how many lines, and says
+// whether it is another text than before: what was seen of the old one is not
+// known of the new.
+func (d *dialog) reading(know string, lines int) bool {
+	other := know != d.text || lines != d.lines
+	d.text, d.lines = know, lines
 	return other
+}
+
+// goodUntil says how long something holds, or that it is over.
+func (m *Model) goodUntil(t time.Time) string {
+	if t.After(m.clock()) {
+		return "good until " + m.until(t)
+	}
+	return "was good until " + m.until(t)
 }
 
 func (m *Model) fieldLine(f field, focused bool) line {
