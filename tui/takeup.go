@@ -68,7 +68,7 @@ func (m *Model) producerDetail(it producerItem, w, most int) []line {
 	}
 	switch p, i := it.producer, it.instance; {
 	case p != nil:
-		say(roleStrong, safe(p.Name(), m.g.ascii)+", "+p.How)
+		say(roleStrong, safe(p.Name()+", "+p.How, m.g.ascii))
 		say(roleText, m.g.told(p.Detail))
 		say(roleText, p.Remedy(it.configed))
 	case i != nil:

@@ -1,6 +1,9 @@
 package tui
 
 import (
+	"fmt"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -8,6 +11,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 	"pgregory.net/rapid"
+
+	"shardpilot/control"
 )
 
 // nasty are names as they have been met in the field.
@@ -170,8 +175,82 @@ func TestTheSameTextInAHoldersName(t *testing.T) {
 			fits(t, w.m.View(), s[0], s[1])
 		}
 		w.m.Resize(200, 60)
-		if strings.ContainsAny(strings.ReplaceAll(plainView(w.m), "\n", ""), "\x1b\a\t\x00\r") {
-			t.Errorf("%q reached the terminal", name)
+		obeysNothing(t, w.m, name)
+	}
+}
+
+// setsColumn is the one escape sequence of a view without colours.
+var setsColumn = regexp.MustCompile(`\x1b\[[0-9]+G`)
+
+// obeysNothing asserts that a view without colours has no control characters
+// but those of the frame.
+func obeysNothing(t *testing.T, m *Model, what string) {
+	t.Helper()
+	for i, r := range setsColumn.ReplaceAllString(strings.ReplaceAll(m.View(), "\n", ""), "") {
+		if r < 0x20 || r >= 0x7f && r < 0xa0 {
+			t.Errorf("%s: %q reached the terminal at byte %d", what, r, i)
+			return
+		}
+	}
+}
+
+// poison appends what a terminal would obey to every text within v: to codes of
+// closed lists too when asked.
+func poison(v reflect.Value, codes bool) {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if !v.IsNil() {
+			poison(v.Elem(), codes)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			poison(v.Index(i), codes)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				poison(v.Field(i), codes)
+			}
+		}
+	case reflect.String:
+		if s := v.String(); !strings.Contains(s, "\x1b") && (codes || v.Type() == reflect.TypeFor[string]()) {
+			v.SetString(s + "\x1b]0;evil\a")
+		}
+	}
+}
+
+// Whatever text an event has, on whatever page it is shown: nothing of it is
+// obeyed. A recording can have anything anywhere.
+func TestNoTextOfAnEventIsObeyed(t *testing.T) {
+	pages := [][]string{{}, {"enter"}, {"!"}, {"tab"}, {"tab", "enter"}, {"tab", "j", "enter"}, {"tab", "j", "j", "enter"}, {"tab", "tab"}, {"tab", "tab", "j", "j", "j"},
+		{"?"}, {":"}, {"y"}, {"tab", "y"}, {"tab", "tab", "G", "y"}, {" "}, {"H", "H"}, {"H", "enter"}}
+	for _, k := range actionKeys {
+		pages = append(pages, []string{k})
+	}
+	for name, edit := range map[string]func(*control.Event){"step": withStep, "hands": withHands, "drain": withDrain, "log": withLog, "empty": withoutQueues} {
+		for _, codes := range []bool{false, true} {
+			w := newWorld(t, Options{Glyphs: "block", Color: "none", Do: nothing, Save: func(string, []byte) error { return nil }})
+			w.edit = func(ev *control.Event) {
+				withProblems(ev)
+				edit(ev)
+				memory := ev.Memory
+				poison(reflect.ValueOf(ev), codes)
+				ev.Memory = memory // else nothing can be asked
+			}
+			w.play(4)
+			for _, keys := range pages {
+				for _, width := range []int{200, 90} {
+					w.m.Resize(width, 40)
+					w.keys(keys...)
+					obeysNothing(t, w.m, fmt.Sprintf("%s, codes %v, %v at %d", name, codes, keys, width))
+					w.keys("esc", "esc", "esc", "end")
+					w.m.screen, w.m.back, w.m.open = screenOverview, nil, "" // so that tab goes the same way
+				}
+			}
+			ev := control.Event{At: w.now, Err: &control.Failure{What: "failed", Hint: "look"}, Memory: "elsewhere", Leader: "otto"}
+			poison(reflect.ValueOf(&ev), codes)
+			w.m.Apply(ev)
+			obeysNothing(t, w.m, name+", failing")
 		}
 	}
 }
