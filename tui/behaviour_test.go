@@ -22,7 +22,7 @@ func TestHelpIsTheKeyTable(t *testing.T) {
 }
 
 func TestNoKeyHasTwoMeaningsOnOneScreen(t *testing.T) {
-	m := New(Options{Now: time.Now, Do: nothing, Save: func(string, []byte) error { return nil }})
+	m := New(Options{Now: time.Now, Do: nothing, Recorder: &spool{}, Save: func(string, []byte) error { return nil }})
 	for s := range screenCount {
 		seen := map[string]string{}
 		for _, b := range m.bindings() {
