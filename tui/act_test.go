@@ -230,6 +230,46 @@ func TestOutcomesAreToldAndMadeSafe(t *testing.T) {
 	has(t, w.m, "It is not known whether this was done")
 }
 
+// A question that was left while its command was on its way has no part in the
+// next one about the same queue.
+func TestAnOutcomeBelongsToTheCommandItIsOf(t *testing.T) {
+	w := acting(t)
+	override := func(count string) control.Command {
+		w.keys("o", count)
+		w.m.dialog.focus = w.m.dialog.no() + 1
+		e := w.keys("enter")
+		if e.Do == nil {
+			t.Fatalf("not sent: %s", w.m.dialog.problem)
+		}
+		return *e.Do
+	}
+	first := override("8")
+	w.keys("esc")
+	second := override("4")
+	w.m.Done(first, control.Result{Change: &control.Change{Queue: "orders", From: 2, To: 8, Outcome: control.OutcomeSuperseded}}, nil)
+	if !w.m.dialog.working || w.m.dialog.over != nil {
+		t.Error("the outcome of 8 was taken for that of 4")
+	}
+	w.m.Done(second, control.Result{Change: &control.Change{Queue: "orders", From: 2, To: 4, Outcome: control.OutcomeApplied}}, nil)
+	has(t, w.m, "applied: orders 2->4")
+}
+
+// The outcome is still to be read after the key that was to leave the question
+// has met it, and in a window that was too small for it.
+func TestAnOutcomeIsNotTakenAwayUnread(t *testing.T) {
+	for _, key := range []string{"esc", "enter"} {
+		w := acting(t)
+		w.keys("a", "right")
+		e := w.keys("enter")
+		w.m.Done(*e.Do, control.Result{}, &control.Fault{Kind: control.FaultRefused, What: "the step is over", Hint: "look again"})
+		w.keys(key)
+		if w.m.dialog != nil {
+			t.Errorf("%s does not close the outcome", key)
+		}
+		has(t, w.m, "the step is over; look again")
+	}
+}
+
 func TestCommandsGoOutOnceAndComeBack(t *testing.T) {
 	calls := make(chan control.Command, 10)
 	d := newDesk(t, func(o *Options) {

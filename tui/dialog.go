@@ -44,6 +44,7 @@ type dialog struct {
 	focus   int
 	problem string // why Yes did nothing
 	working bool   // the command is on its way
+	sent    control.Command
 	// Of the text that is to be known: itself but for the time that is left, its
 	// lines, the first that is shown, and how far it has been seen. Yes is taken at its end only.
 	text      string
@@ -78,15 +79,18 @@ func (m *Model) dialogKey(key string) Effect {
 	switch {
 	case key == "esc":
 		m.dialog = nil
-		if d.working {
+		switch {
+		case d.working:
 			m.say("on its way; the outcome will be shown here")
+		case d.over != nil:
+			m.sayOutcome(d.over)
 		}
 		return Effect{}
 	case !m.dialogFits() || d.working:
 		return Effect{}
 	case d.over != nil:
-		if key == "enter" { // a held key must not take the outcome away unread
-			m.say(cut(m.g.told(strings.Join(d.over, "; ")), 100, m.g.dots))
+		if key == "enter" {
+			m.sayOutcome(d.over)
 			m.dialog = nil
 		}
 		return Effect{}
@@ -125,7 +129,7 @@ func (m *Model) dialogEnter() Effect {
 	default:
 		c, problem := m.command(d)
 		if d.problem = problem; problem == "" {
-			d.working = true
+			d.working, d.sent = true, c
 			return Effect{Do: &c}
 		}
 	}
@@ -193,10 +197,16 @@ func (m *Model) dialogPaste(s string) {
 // is said in the footer when that has been closed.
 func (m *Model) Done(c control.Command, res control.Result, err error) {
 	said, as := m.outcome(c, res, err)
-	if d := m.dialog; d != nil && d.working && d.queue == c.Queue && d.verb == c.Verb {
+	if d := m.dialog; d != nil && d.working && d.sent == c {
 		d.working, d.over, d.overAs = false, said, as
 	} else {
-		m.say(cut(m.g.told(strings.Join(said, "; ")), 100, m.g.dots))
+		m.sayOutcome(said)
 	}
 	m.draw()
+}
+
+// sayOutcome puts an outcome into the footer: also one that stood in a dialog,
+// which a key that was pressed before it came must not take away unread.
+func (m *Model) sayOutcome(said []string) {
+	m.say(cut(m.g.told(strings.Join(said, "; ")), 100, m.g.dots))
 }
