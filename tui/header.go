@@ -41,7 +41,7 @@ func fitParts(parts []part, w int, sep string) line {
 func badge(r role, s string) line { return text(r, " "+s+" ") }
 
 // header says where we are. It is made from the newest tick, also when the
-// picture is paused.
+// picture is paused; only what is counted of the queues is the picture's.
 func (m *Model) header(w int) []line {
 	lines := []line{m.whereLine(w), m.whoLine(w)}
 	if m.h >= 15 {

@@ -81,8 +81,8 @@ func percent(v control.Value) string {
 	return strconv.FormatFloat(math.Round(f*100)+0, 'f', 0, 64) + "%"
 }
 
-// seconds prints a span in at most five columns: 0s, 2ms, 0.4s, 12s, 3m20, 5h02,
-// 2d03h. A span below zero is no span and prints as 0s.
+// seconds prints a span in at most five columns, of 28 years and more in six: 0s,
+// 2ms, 0.4s, 12s, 3m20, 5h02, 2d03. A span below zero is no span and prints as 0s.
 func seconds(v control.Value) string {
 	f, ok := v.Get()
 	if !ok {
