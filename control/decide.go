@@ -96,6 +96,9 @@ func (s *State) watch(p Policy, in *Input, fx *Effects) {
 		return
 	}
 	t, j := s.Trial.try(p, &in.Signal, in.World.Now)
+	if in.World.Anew.After(t.At) { // another machine, or one with cold caches
+		j = &judgement{VerdictInconclusive, ReasonVerified, in.World.AnewWhy + " after the change", None()}
+	}
 	if t != *s.Trial {
 		s.Trial = &t
 	}

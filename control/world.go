@@ -33,6 +33,10 @@ type World struct {
 	WarmUntil time.Time // nothing is written before, zero or past when warm
 	WarmWhy   string
 	StepUntil time.Time // the same after a step of a clock
+	// Anew is when the server became another one as far as its speed goes: failed
+	// over, was promoted or restarted, and why. Zero when it never did.
+	Anew    time.Time
+	AnewWhy string
 	// Stepped is by how much the server's clock moved against ours at this
 	// snapshot, 0 nearly always. Windows must be forgotten when it is not.
 	Stepped time.Duration
@@ -51,14 +55,19 @@ func (w World) See(p Policy, snap Snapshot) World {
 	w.skew = snap.ClockSkew
 	w.Now, w.ReadAt, w.Database, w.Awa = snap.At, snap.At, snap.Database, snap.Awa
 	d := snap.Database
+	why := ""
 	switch {
 	case first:
 	case before.Host != d.Host || before.Port != d.Port:
-		w = w.warm(p, fmt.Sprintf("the server is another one now, %s:%d", d.Host, d.Port))
+		why = fmt.Sprintf("the server is another one now, %s:%d", d.Host, d.Port)
 	case before.Standby && !d.Standby:
-		w = w.warm(p, "the standby was promoted")
+		why = "the standby was promoted"
 	case !before.StartedAt.IsZero() && !d.StartedAt.IsZero() && !before.StartedAt.Equal(d.StartedAt):
-		w = w.warm(p, "the server restarted")
+		why = "the server restarted"
+	}
+	if why != "" {
+		w = w.warm(p, why)
+		w.Anew, w.AnewWhy = w.Now, why
 	}
 	return w
 }
