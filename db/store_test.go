@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -59,6 +60,35 @@ func load(t *testing.T, s *Store, after int64) loop.Saved {
 
 func act(verb control.Verb) control.LogEntry {
 	return control.LogEntry{Kind: control.LogAct, Queue: oddQueue, Actor: "anna@bastion", Host: "bastion", Why: "because", Verb: verb, Reason: control.ReasonModeSet}
+}
+
+// What may hold a queue for longer than a week is known to a new process too.
+func TestAnOldLogIsLoadedAsFarAsItStillCounts(t *testing.T) {
+	noEnv(t)
+	d := pgtest.One(t)
+	install(t, d.Connect(t))
+	s := newStore(t, d.URL, first)
+	old := time.Now().Add(-60 * 24 * time.Hour)
+	var all []control.LogEntry
+	for _, k := range []control.LogKind{control.LogDecision, control.LogProposed, control.LogWithdrawn, control.LogChange, control.LogAdopted, control.LogVerdict, control.LogAct} {
+		e := act(control.VerbResume)
+		e.Kind, e.At, e.From, e.To = k, old, 1, 2
+		switch k {
+		case control.LogChange:
+			e.Outcome = control.OutcomeApplied
+		case control.LogVerdict:
+			e.Verdict = control.VerdictKept
+		}
+		all = append(all, e)
+	}
+	save(t, s, loop.Batch{Entries: append(all, act(control.VerbAuto))})
+	var kinds []string
+	for _, e := range load(t, s, 0).Entries {
+		kinds = append(kinds, string(e.Kind))
+	}
+	if got, want := strings.Join(kinds, " "), "change adopted verdict act act"; got != want {
+		t.Errorf("loaded %s, want %s", got, want)
+	}
 }
 
 func TestEverythingSavedComesBackAsItWas(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 // Gate.Apply it calls Load and learns from the log, its own entries included.
 type Store interface {
 	// Load returns what is newer than the log entry with ID after, which is 0
-	// at first: then policies, pending steps and the log of the last 7 days,
-	// or as far back as it is kept. When there is nothing newer, Saved.Last
+	// at first: then policies, pending steps, the log of the last 7 days and
+	// older changes, verdicts and acts, as far back as they are kept. When there is nothing newer, Saved.Last
 	// equals after and the rest is ignored. A log that ends before after is not
 	// the one that was read before: all of it is returned, as at first.
 	//
