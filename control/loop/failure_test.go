@@ -95,7 +95,7 @@ func TestFailedReadsBackOffTellAndFreeze(t *testing.T) {
 		if e.Err == nil || e.Err.What == "" || e.Err.RetryIn > longestRetry || e.At.Sub(e.Err.Since) < 4*time.Minute {
 			t.Errorf("the event says %+v", e.Err)
 		}
-		if d.looks() < 8 || d.looks() > 20 {
+		if d.looks() < 50 || d.looks() > 70 {
 			t.Errorf("%d reads in five minutes without an answer, want a pause that grows to %v", d.looks(), longestRetry)
 		}
 		if got := decision(t, r, "orders"); got.Reason != control.ReasonStale {
@@ -127,8 +127,8 @@ func TestBetweenFailedReadsTheLeadIsToldAsItIs(t *testing.T) {
 		if e.At.Sub(before.At) < time.Second || e.Err == nil || before.Err.Waiting == e.Err.Waiting || !e.Err.Since.Equal(before.Err.Since) || e.Err.RetryIn > longestRetry {
 			t.Errorf("at %v the event says %+v; at %v it said %+v", e.At, e.Err, before.At, before.Err)
 		}
-		pass(longestRetry)
-		if n := d.looks() - reads; n > 2 {
+		pass(30 * time.Second)
+		if n := d.looks() - reads; n > 8 {
 			t.Errorf("%d reads in half a minute without an answer", n)
 		}
 	})

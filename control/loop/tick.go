@@ -22,8 +22,9 @@ type member struct {
 // forget is how long a queue that is in no snapshot and has no policy is kept.
 const forget = 10 * time.Minute
 
-// longestRetry bounds the pause after failed reads.
-const longestRetry = 30 * time.Second
+// longestRetry bounds the pause after failed reads. What reads connects again by
+// itself and answers from memory, so that asking it costs the server nothing.
+const longestRetry = 5 * time.Second
 
 type readResult struct {
 	snapshot control.Snapshot
