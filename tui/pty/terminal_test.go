@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -67,6 +68,8 @@ type terminal struct {
 
 	mu     sync.Mutex
 	raw    bytes.Buffer
+	pieces int           // that have come, drawn or not
+	whole  bool          // the emulator shows all of raw, and no half of a picture
 	drawn  chan struct{} // closed when nothing more can come
 	exited chan struct{}
 	err    error
@@ -87,7 +90,7 @@ func openCommand(t *testing.T, w, h int, env []string, cmd *exec.Cmd) *terminal 
 		t.Fatal(err)
 	}
 	tm := &terminal{t: t, cmd: cmd, ptmx: ptmx, emu: vt.NewSafeEmulator(w, h), before: fresh(t),
-		drawn: make(chan struct{}), exited: make(chan struct{})}
+		whole: true, drawn: make(chan struct{}), exited: make(chan struct{})}
 	go tm.draw()
 	go tm.answer()
 	go func() {
@@ -108,14 +111,35 @@ func (tm *terminal) draw() {
 		if n > 0 {
 			tm.mu.Lock()
 			tm.raw.Write(buf[:n])
+			tm.pieces, tm.whole = tm.pieces+1, false
 			tm.mu.Unlock()
 			_, _ = tm.emu.Write(buf[:n])
+			tm.mu.Lock()
+			tm.whole = isWhole(tm.raw.Bytes())
+			tm.mu.Unlock()
 		}
 		if err != nil {
 			return
 		}
 	}
 }
+
+// isWhole says whether what was written ends between two pictures. A picture
+// begins with the cursor at home and ends with it in the last line; before the
+// screen is opened and after it is closed there is none.
+func isWhole(raw []byte) bool {
+	const home = "\x1b[H"
+	begun, closed := bytes.LastIndex(raw, []byte(home)), bytes.LastIndex(raw, []byte("\x1b[?1049l"))
+	if begun <= closed {
+		return true
+	}
+	if bytes.HasSuffix(raw, []byte(home)) { // nothing of the next one is there, but for what was cleared
+		return !bytes.HasSuffix(raw, []byte("\x1b[2J"+home))
+	}
+	return pictureEnds.Match(raw[begun:])
+}
+
+var pictureEnds = regexp.MustCompile(`\x1b\[\d+;H`)
 
 // answer sends back what a terminal replies to queries.
 func (tm *terminal) answer() {
@@ -157,12 +181,47 @@ func (tm *terminal) signal(s syscall.Signal) {
 	}
 }
 
-// keys types s; each call is one write, as a key press is.
+// keys types s; each of them is one write, as a key press is. Escape and a key
+// that are read together are one other key (alt), so that nothing is typed after
+// an escape before the program has read it.
 func (tm *terminal) keys(s ...string) {
 	tm.t.Helper()
 	for _, k := range s {
 		if _, err := tm.ptmx.WriteString(k); err != nil {
 			tm.t.Fatalf("typing %q: %v", k, err)
+		}
+		if strings.HasSuffix(k, "\x1b") {
+			until(tm.t, "the escape is read", patience, func() bool { return !tm.unread() })
+		}
+	}
+}
+
+// unread says whether the program still has something to read.
+func (tm *terminal) unread() bool {
+	tm.t.Helper()
+	select {
+	case <-tm.exited:
+		return false
+	default:
+	}
+	n, err := unix.IoctlGetUint32(int(tm.ptmx.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		tm.t.Fatal(err)
+	}
+	// Only a poll at the program's side first moves on what is on its way to it.
+	tty, err := unix.Open("/dev/pts/"+strconv.FormatUint(uint64(n), 10), unix.O_RDONLY|unix.O_NOCTTY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return false // nobody has it open any more
+	}
+	defer func() { _ = unix.Close(tty) }()
+	fds := []unix.PollFd{{Fd: int32(tty), Events: unix.POLLIN}}
+	for {
+		switch _, err := unix.Poll(fds, 0); {
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			tm.t.Fatal(err)
+		default:
+			return fds[0].Revents&unix.POLLIN != 0
 		}
 	}
 }
@@ -177,8 +236,30 @@ func (tm *terminal) resize(w, h int) {
 	}
 }
 
-// screen is what a person sees, without colours.
-func (tm *terminal) screen() string { return ansi.Strip(tm.emu.Render()) }
+// screen is what a person sees, without colours. A picture comes in pieces, and
+// what is shown is never half of one: neither what is there nor what is not there
+// any more could be judged by that.
+func (tm *terminal) screen() string {
+	for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		before, _ := tm.progress()
+		s := ansi.Strip(tm.emu.Render())
+		after, whole := tm.progress()
+		if whole && before == after || time.Now().After(end) {
+			return s
+		}
+		select {
+		case <-tm.drawn: // it ended in the middle
+			return ansi.Strip(tm.emu.Render())
+		default:
+		}
+	}
+}
+
+func (tm *terminal) progress() (pieces int, whole bool) {
+	tm.mu.Lock()
+	defer tm.mu.Unlock()
+	return tm.pieces, tm.whole
+}
 
 // written is everything the program has sent so far.
 func (tm *terminal) written() string {
@@ -210,8 +291,8 @@ func (tm *terminal) see(pattern string, within time.Duration) string {
 	}
 }
 
-// without waits until the screen shows none of the words. A picture comes in
-// pieces: what see has found above says nothing about the lines below.
+// without waits until the screen shows none of the words: what goes away may do
+// so pictures after what see has found.
 func (tm *terminal) without(words ...string) {
 	tm.t.Helper()
 	shown := func(word string) bool { return strings.Contains(tm.screen(), word) }
@@ -283,6 +364,23 @@ func (tm *terminal) restored() {
 	} {
 		if on, off := strings.LastIndex(out, pair[0]), strings.LastIndex(out, pair[1]); on >= 0 && off < on {
 			tm.t.Errorf("the terminal was left with %q on", pair[0])
+		}
+	}
+}
+
+// Wherever a picture is cut, the beginning of it is not taken for all of it; a
+// screen that is closed, and one line by itself, are.
+func TestHalfAPictureIsNotTakenForOne(t *testing.T) {
+	const opens, frame = "a question? y\r\n\x1b[?1049h\x1b[2J\x1b[H\x1b[?25l", "\x1b[H\r\x1b[1mone\x1b[0m\x1b[K\r\ntwo\x1b[K\x1b[2;H"
+	for before, whole := range map[string]bool{"": true, "a question? ": true, opens: false, opens + frame: true, opens + frame + "\x1b[2J\x1b[H": false,
+		opens + frame + "\x1b[H": true, opens + "\x1b[H\rone\x1b[K\x1b[H": true, opens + frame + "\x1b[2K\r\x1b[?1049l\x1b[?25h": true} {
+		if isWhole([]byte(before)) != whole {
+			t.Errorf("%q: whole is %v", before, !whole)
+		}
+	}
+	for n := len("\x1b[H") + 1; n < len(frame); n++ {
+		if isWhole([]byte(opens + frame + frame[:n])) {
+			t.Errorf("%q is taken for a picture", frame[:n])
 		}
 	}
 }
