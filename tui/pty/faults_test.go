@@ -1,8 +1,6 @@
 package pty
 
 import (
-	"fmt"
-	"net"
 	"net/url"
 	"strings"
 	"testing"
@@ -46,20 +44,6 @@ func awaIn(t *testing.T, o rehearsal.Options) *pgtest.DB {
 	return d
 }
 
-// silentPort is a port of this machine on which nobody listens.
-func silentPort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := l.Addr().(*net.TCPAddr).Port
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return port
-}
-
 // What is wrong is said in a sentence, with what to do, and by the exit code;
 // no password is in it, and nobody is asked for one without a terminal.
 func TestEachFaultIsSaidWithWhatToDo(t *testing.T) {
@@ -68,7 +52,7 @@ func TestEachFaultIsSaidWithWhatToDo(t *testing.T) {
 	admin := furnish(t, d, map[string]int{"orders": 1})
 	watcher := role(t, d, admin, "watcher")
 	for _, f := range []fault{
-		{"no server", fmt.Sprintf("postgres://postgres:secret@127.0.0.1:%d/x", silentPort(t)), 4,
+		{"no server", "postgres://postgres:secret@127.0.0.1:1/x", 4,
 			[]string{"nothing listens at 127.0.0.1", "check host and port"}},
 		{"wrong password", as(t, d.URL, url.UserPassword("postgres", "wrong")), 4,
 			[]string{`refused the password of role "postgres"`, "passfile"}},

@@ -17,6 +17,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -89,16 +90,25 @@ func Tool(t testing.TB, name string) string {
 	return path
 }
 
-// FreeAddr is an address at which nobody listens.
+// FreeAddr is an address at which nobody listens, given once. It lies below the
+// ports that a system gives to connections and to listeners that name none: of
+// those another test would take one before the program that is told of it.
 func FreeAddr(t testing.TB) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range ports {
+		addr := fmt.Sprintf("127.0.0.1:%d", firstPort+(givenPorts.Add(1)+uint32(os.Getpid())*37)%ports)
+		if ln, err := net.Listen("tcp", addr); err == nil {
+			_ = ln.Close()
+			return addr
+		}
 	}
-	defer ln.Close() //nolint:errcheck // only its port was wanted
-	return ln.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
+
+const firstPort, ports = 20000, 12000
+
+var givenPorts atomic.Uint32
 
 // Server is a Prometheus that scrapes each second.
 type Server struct{ url string }
