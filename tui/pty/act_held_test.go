@@ -37,7 +37,7 @@ const actionKeys = "axopmbu"
 func (tm *terminal) held(key string) {
 	tm.t.Helper()
 	tm.hold(key)
-	time.Sleep(300 * time.Millisecond) // the picture of the last one
+	tm.taken()
 	if titles, buttons := tm.dialogs(); titles > 1 || buttons > 1 {
 		tm.t.Errorf("%q held: %d dialogs:\n%s", key, titles, tm.screen())
 	}
@@ -79,7 +79,7 @@ func TestAHeldKeyOpensOneDialogAtMostAndDoesNothing(t *testing.T) {
 					}
 					if titles > 0 { // a dialog that takes a held enter for a No is gone, or waits in a field
 						tm.keys(keyEsc)
-						time.Sleep(200 * time.Millisecond)
+						tm.taken()
 					}
 				}
 			}
@@ -106,7 +106,8 @@ func TestEnterHeldAtYesActsOnce(t *testing.T) {
 	tm.press(keyTab, `\[Set\]`)
 	tm.hold(keyEnter)
 	s.await("the change", func() bool { return s.count() == 4 })
-	time.Sleep(500 * time.Millisecond)
+	tm.taken()
+	time.Sleep(500 * time.Millisecond) // for one more, if the keys gave it
 	if got := s.hands(); len(got) != 1 || got[0].Verb != control.VerbOverride || got[0].Outcome != control.OutcomeApplied {
 		t.Errorf("%d acts:\n%s", len(got), s.story())
 	}
@@ -120,7 +121,7 @@ func TestEnterHeldAtYesActsOnce(t *testing.T) {
 		tm.until(key, `\[No\]|> (mode|new count)`)
 		tm.hold(keyEnter)
 		tm.keys(keyEsc, keyEsc)
-		time.Sleep(300 * time.Millisecond)
+		tm.taken()
 	}
 	if got := s.hands(); len(got) != 1 {
 		t.Errorf("%d acts:\n%s", len(got), s.story())

@@ -110,7 +110,7 @@ func TestSettingsGoRound(t *testing.T) {
 		{"set URL --queue orders --auto --max 4 --why trial --yes", []string{"orders: "}},
 		{"show URL --queue orders", []string{"orders  S 1, shadow, max 4, partitioned FIFO accepted by", "last"}},
 		{"set URL --queue orders --pin 1 --for 2h --yes", []string{"pinned to 1"}},
-		{"show URL", []string{"pinned to 1 by", "ends in 1h59m"}},
+		{"show URL", []string{"pinned to 1 by", "ends in 1h5"}},
 		{"set URL --queue orders --unpin --yes", []string{"orders: "}},
 		{"set URL --queue orders --pause-up --yes", []string{"orders: "}},
 		{"show URL", []string{"steps up paused by"}},

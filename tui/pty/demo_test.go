@@ -12,7 +12,7 @@ var lineOfQueue = regexp.MustCompile(`^\d\d:\d\d:\d\dZ  \S+ +(S (\d+|n/a) +waite
 // Without a terminal a demo prints lines that a person can read, and ends well.
 func TestDemoWithoutATerminalPrintsLines(t *testing.T) {
 	t.Parallel()
-	r := run(t, "demo", "--duration", "4s", "--producers", "4")
+	r := run(t, "demo", "--duration", "15s", "--producers", "4")
 	if r.code != 0 {
 		t.Fatalf("exit code %d:\n%s", r.code, r.both())
 	}
@@ -31,7 +31,7 @@ func TestDemoWithoutATerminalPrintsLines(t *testing.T) {
 		}
 	}
 	if orders < 2 {
-		t.Errorf("%d lines about the queue under load in 4 s:\n%s", orders, r.out)
+		t.Errorf("%d lines about the queue under load in 15 s:\n%s", orders, r.out)
 	}
 	if strings.Contains(r.both(), "\x1b") {
 		t.Errorf("escape sequences without a terminal: %q", r.both())

@@ -144,7 +144,7 @@ func (r *reader) asBefore() {
 // does not end by itself once it shows the queue.
 func (r *reader) line(line string) {
 	r.t.Helper()
-	command := durations.ReplaceAllString(ports.ReplaceAllString(r.words.Replace(line), "127.0.0.1:0"), "--duration 3s")
+	command := durations.ReplaceAllString(ports.ReplaceAllString(r.words.Replace(line), "127.0.0.1:0"), "--duration 8s")
 	if r.typed[command] {
 		return
 	}

@@ -3,7 +3,6 @@ package pty
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
@@ -13,17 +12,6 @@ import (
 	"shardpilot/db/rehearsal"
 	"shardpilot/probe/metrics/promtest"
 )
-
-// quick are numbers under which a queue is grown and judged within half a minute.
-const quick = `Batch = "1s"
-GrowWindow = "10s"
-FastWindow = "10s"
-WarmUp = "0s"
-Settle = "1s"
-VerifyWindow = "2s"
-Damp = "1s"
-GrowCooldown = "5s"
-`
 
 // watchedFleet is two replicas of `run` over a database at work: a queue that
 // is grown, one with a step pending, and one that is pinned and drains. The
@@ -37,29 +25,26 @@ func watchedFleet(t *testing.T) (s *scene, a, b *replica, network *muteProxy, po
 	}
 	_, stop := s.load(rehearsal.Spec{Keep: true,
 		Queues:    []rehearsal.Queue{{Name: hot, Shards: 1}, {Name: "mail", Shards: 1}, {Name: "audit", Shards: 4}},
-		Producers: []rehearsal.Producers{at(hot, 8), at("mail", 6), {Queue: "audit", Count: 4, Spread: 4, Rate: 200, On: 10 * time.Second, Off: time.Hour}},
+		Producers: []rehearsal.Producers{at(hot, 8), at("mail", 6), {Queue: "audit", Count: 4, Spread: 4, Rate: 200, On: 40 * time.Second, Off: time.Hour}},
 		Workers: []rehearsal.Workers{{Queues: []string{hot, "mail"}, Count: 1, PerJob: 10 * time.Millisecond},
 			// So slow that its lanes drain for as long as somebody may take to look.
 			{Queues: []string{"audit"}, Count: 1, Batch: 8, PerJob: 200 * time.Millisecond}}})
 	s.allow(8, true)
 	optIn(t, s.d, "mail", 8)
-	file := filepath.Join(t.TempDir(), "policy.toml")
+	file := policyFile(t, quick)
 	policy = func(text string) {
 		t.Helper()
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if a != nil {
-			if err := a.cmd.Process.Signal(syscall.SIGHUP); err != nil {
-				t.Fatal(err)
-			}
+		if err := a.cmd.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
 		}
 	}
-	policy(quick)
 	network, through := proxied(t, role(t, s.d, s.admin, "watcher", "GRANT pg_read_all_data TO ROLE"))
-	a = s.replica("A", s.d.URL, "--pace", "1", "--policy", file)
+	a = s.replica("A", s.d.URL, "--policy", file)
 	s.await("A leads", a.leads)
-	b = s.replica("B", through, "--pace", "1")
+	b = s.replica("B", through)
 	s.await("jobs in audit's upper lanes", func() bool {
 		return ask[int](t, s.admin, `SELECT count(*)::int FROM awa.ready_entries WHERE queue = 'audit' AND enqueue_shard > 0`) > 400
 	})
@@ -99,9 +84,13 @@ func TestTheDashboardAndTheAlertsShowARunningFleet(t *testing.T) {
 	until("the policy is good again", "ShardpilotPolicyRefused", "leading", false)
 	until("B reads again", "ShardpilotDatabaseDown", "following", false)
 	until("nobody stands in line", "ShardpilotQueueContended", "leading", false)
-	for alert, jobs := range p.Firing(t) {
-		if alert == "ShardpilotTwoLead" || alert == "ShardpilotAbsent" {
-			t.Errorf("%s fires for %v", alert, jobs)
+	// A scrape that a busy machine answers late is absent for a moment, too.
+	p.Until(t, "no alarm without a fault", func() (list []string) {
+		for alert, jobs := range p.Firing(t) {
+			if alert == "ShardpilotTwoLead" || alert == "ShardpilotAbsent" {
+				list = append(list, fmt.Sprintf("%s fires for %v", alert, jobs))
+			}
 		}
-	}
+		return list
+	})
 }

@@ -121,6 +121,7 @@ func (tm *terminal) until(key, pattern string) {
 	re := regexp.MustCompile(pattern)
 	for deadline := time.Now().Add(actPatience); time.Now().Before(deadline); tm.keys(keyEsc) {
 		tm.keys(key)
+		tm.taken()
 		for short := time.Now().Add(time.Second); time.Now().Before(short); time.Sleep(20 * time.Millisecond) {
 			if re.MatchString(tm.screen()) {
 				return

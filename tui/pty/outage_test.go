@@ -37,7 +37,7 @@ func TestDashboardOutlivesAnOutage(t *testing.T) {
 	if !strings.Contains(s, "orders") {
 		t.Errorf("the last reading is gone:\n%s", s)
 	}
-	tm.see(`age [5-9]s`, patience)
+	tm.see(`age ([5-9]s|\d\ds|\dm)`, patience)
 	tm.keys("p")
 	tm.see(`there is no fresh reading: nothing can be done`, patience)
 
@@ -45,14 +45,12 @@ func TestDashboardOutlivesAnOutage(t *testing.T) {
 		t.Fatal(err)
 	}
 	back := time.Now()
-	tm.see(`age [01]s`, patience)
-	if took := time.Since(back); took > 20*time.Second {
+	tm.see(`age [0-3]s`, patience)
+	if took := time.Since(back); took > soon {
 		t.Errorf("it found the server %v after its start", took)
 	}
-	s = tm.see(`orders +\d+`, patience)
-	if strings.Contains(s, "next try in") || strings.Contains(s, "trying again") {
-		t.Errorf("the banner stays:\n%s", s)
-	}
+	tm.see(`orders +\d+`, patience)
+	tm.without("next try in", "trying again")
 	tm.see(`leading`, patience)
 	until(t, "a gap in the chart", patience, func() bool { return gapped(tm.screen()) })
 	tm.keys("q")
@@ -149,7 +147,7 @@ func TestSlowQueriesDoNotHoldUpTheEnd(t *testing.T) {
 		end(tm)
 		code := tm.ended(patience)
 		// Two seconds are promised; a loaded machine may take some to draw the end.
-		if took := time.Since(asked); took > 15*time.Second {
+		if took := time.Since(asked); took > soon {
 			t.Errorf("%s: it took %v", name, took)
 		}
 		if want := map[string]int{"SIGTERM": 128 + 15, "ctrl-c": 0}[name]; code != want {
@@ -193,7 +191,7 @@ func TestLogNeverReachesTheScreen(t *testing.T) {
 		t.Errorf("only %d sessions to end", n)
 	}
 	until(t, "the new connections in the log", patience, func() bool { return len(logged()) > before && strings.Contains(logged()[before:], "msg=connected") })
-	tm.see(`age [01]s`, patience)
+	tm.see(`age [0-3]s`, patience)
 	if strings.Contains(tm.written(), "heard by nobody") || strings.Contains(tm.written(), "level=") {
 		t.Error("the log is on the screen")
 	}
@@ -202,8 +200,10 @@ func TestLogNeverReachesTheScreen(t *testing.T) {
 	}
 
 	// Whatever else got onto the terminal, ctrl-l takes it away.
-	_, _ = tm.emu.Write([]byte("\x1b[12;1Hscribbled over by somebody else"))
-	tm.see("scribbled over", patience)
+	until(t, "a scribble", patience, func() bool { // which the next picture may draw over
+		_, _ = tm.emu.Write([]byte("\x1b[12;1Hscribbled over by somebody else"))
+		return strings.Contains(tm.screen(), "scribbled over")
+	})
 	tm.keys("\x0c")
 	until(t, "the scribble is gone", patience, func() bool { return !strings.Contains(tm.screen(), "scribbled") })
 	tm.see(`orders`, patience)

@@ -133,19 +133,23 @@ var modeOfRow = regexp.MustCompile(`^(.*\d +)manual +(?:\d+/\d+|n/a) `)
 // the name before it is made of.
 func aligned(t *testing.T, tm *terminal, least int) {
 	t.Helper()
-	at := map[int]int{}
-	rows := 0
-	for _, line := range strings.Split(tm.screen(), "\n") {
-		if m := modeOfRow.FindStringSubmatch(line); m != nil {
-			rows++
-			at[ansi.StringWidth(m[1])]++
-		}
-	}
-	if w := tm.emu.Width(); rows == 0 && w < 120 { // the column has no room here
+	if tm.emu.Width() < 120 { // the column has no room here
 		return
 	}
-	if len(at) != 1 || rows < least {
-		t.Errorf("the mode stands in the columns %v of %d rows:\n%s", at, rows, tm.screen())
+	var at map[int]int
+	until(t, "a mode in each row", patience, func() bool {
+		at = map[int]int{}
+		rows := 0
+		for _, line := range strings.Split(tm.screen(), "\n") {
+			if m := modeOfRow.FindStringSubmatch(line); m != nil {
+				rows++
+				at[ansi.StringWidth(m[1])]++
+			}
+		}
+		return rows >= least
+	})
+	if len(at) != 1 {
+		t.Errorf("the mode stands in the columns %v:\n%s", at, tm.screen())
 	}
 }
 
@@ -164,12 +168,9 @@ func TestZonesAreShownAndDoNotMoveAges(t *testing.T) {
 		}
 		tm.see(`age [0-5]s`, patience)
 		tm.toScreen("Health")
-		s = tm.see(`server minus ours`, patience)
+		s = tm.see(`server minus ours -?(0s?|<1ms|\d+ms|0\.\d+s);`, patience) // when the answer was not late
 		if negative := regexp.MustCompile(`(age|lag|since|ago) -\d`).FindString(s); negative != "" {
 			t.Errorf("%s: %q", c[0], negative)
-		}
-		if !regexp.MustCompile(`server minus ours -?(0s?|<1ms|\d+ms|0\.\d+s);`).MatchString(s) {
-			t.Errorf("%s: the clocks are said to differ:\n%s", c[0], s)
 		}
 		tm.keys("q")
 		tm.ended(patience)

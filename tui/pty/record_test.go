@@ -74,6 +74,7 @@ func TestARecordedDemoReplaysAndIsExplained(t *testing.T) {
 	tm.keys("n")
 	tm.see(`paused|nothing happened after`, patience)
 	tm.keys("a", "o", "p", "m", "u", "x", "R")
+	tm.taken()
 	tm.see(`paused`, patience)
 	if s := tm.screen(); strings.Contains(s, "reason") && strings.Contains(s, "[ ]") || strings.Contains(s, " REC ") {
 		t.Errorf("something can be done from a recording:\n%s", s)

@@ -20,9 +20,10 @@ import (
 var sequences = map[string]string{"down": "\x1b[B", "up": "\x1b[A", "left": "\x1b[D", "right": "\x1b[C", "home": "\x1b[H", "end": "\x1b[F",
 	"pgdown": "\x1b[6~", "pgup": "\x1b[5~", "shift+left": "\x1b[1;2D", "shift+right": "\x1b[1;2C", "f1": "\x1bOP"}
 
-// walked are keys that the tour presses for a purpose, or that end it; ctrl+s
-// would leave a file where the tests run.
-var walked = []string{"enter", "esc", "backspace", "tab", "shift+tab", "q", "ctrl+c", "ctrl+s"}
+// walked are keys that the tour presses for a purpose, or that end it: ctrl+l is
+// how it knows that the others are taken, ctrl+s and R would leave files where
+// the tests run.
+var walked = []string{"enter", "esc", "backspace", "tab", "shift+tab", "q", "ctrl+c", "ctrl+l", "ctrl+s", "R"}
 
 // everyKey is every key of the table that has a meaning on some screen, in its
 // order, and two that have none; apart from them those that open a question, a
@@ -128,14 +129,14 @@ func TestTourOfADemo(t *testing.T) {
 // toScreen goes to a screen by tab, out of whatever is open.
 func (tm *terminal) toScreen(name string) {
 	tm.t.Helper()
-	for range 2 { // a question, then a screen opened over another
-		tm.keys("\x1b")
-		time.Sleep(60 * time.Millisecond)
-	}
+	tm.keys("\x1b", "\x1b") // a question, then a screen opened over another
 	for range 16 {
 		was := tm.tab()
 		if was == name {
-			return
+			if tm.taken(); tm.tab() == name { // and no tab is on its way
+				return
+			}
+			continue
 		}
 		tm.keys("\t") // again, when one was swallowed by what was typed before
 		for end := time.Now().Add(3 * time.Second); (tm.tab() == was || tm.tab() == "") && time.Now().Before(end); {
@@ -169,14 +170,18 @@ func filled(t *testing.T, tm *terminal, w, h int) {
 	}
 }
 
-// taken waits until the program has taken all keys typed so far: keys are taken
-// in their order, and this one makes it clear the screen.
+// taken waits until the program has taken all keys typed so far, and has drawn
+// what they did: keys are taken in their order, and this one makes it clear the
+// screen. It is typed twice, since a terminal that was behind gets the picture
+// from before the first once more.
 func (tm *terminal) taken() {
 	tm.t.Helper()
-	const clear = "\x1b[2J"
-	before := strings.Count(tm.written(), clear)
-	tm.keys("\x0c")
-	until(tm.t, "the keys are taken", patience, func() bool { return strings.Count(tm.written(), clear) > before })
+	for range 2 {
+		before := tm.cleared()
+		tm.keys("\x0c")
+		until(tm.t, "the keys are taken", patience, func() bool { return tm.cleared() > before })
+		tm.screen() // whole again
+	}
 }
 
 // Sizes that no picture fits, on every screen and with a question open, are
@@ -251,9 +256,9 @@ func TestDialogsNameEverythingAndDefaultToNo(t *testing.T) {
 			if strings.Contains(s, "[No]") {
 				break
 			}
-			was := s
 			tm.keys("\r")
-			until(t, "enter moves on", patience, func() bool { s = tm.screen(); return s != was })
+			tm.taken()
+			s = tm.screen()
 		}
 		if !strings.Contains(s, "[No]") {
 			t.Errorf("%s: enter does not lead to No:\n%s", c.key, s)
@@ -287,6 +292,7 @@ func TestReadOnlyTakesTheActionKeysAway(t *testing.T) {
 	}
 	for _, key := range []string{"o", "p", "m", "a", "x", "u"} {
 		tm.keys(key, "\t")
+		tm.taken()
 		tm.see(`\[(Decisions|Producers|Health|Help|Overview)\W`, patience)
 		if s := tm.screen(); strings.Contains(s, "[No]") || strings.Contains(s, " No ") {
 			t.Errorf("%q asks something:\n%s", key, s)

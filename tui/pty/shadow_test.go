@@ -88,7 +88,8 @@ func TestShadowProposesWhatHelpsAndHoldsWhatDoesNot(t *testing.T) {
 }
 
 // holds waits until the controller holds for one of the reasons and asserts
-// that it never wanted to grow. It returns the last reading.
+// that it never wanted to grow. It returns the last reading that names the
+// bottleneck.
 func holds(t *testing.T, b *background, bottleneck string, reasons ...string) object {
 	t.Helper()
 	b.await(t, "a hold for the right reason", 2*patience, func() bool {
@@ -96,26 +97,27 @@ func holds(t *testing.T, b *background, bottleneck string, reasons ...string) ob
 			return d.text("action") == "hold" && slices.Contains(reasons, d.text("reason"))
 		})
 	})
+	// What is in front is the larger half of some samples, and may be another for
+	// one reading. Committers that wait for a processor look as if they worked, so
+	// that under NOTIFY most of a busy machine's readings may name something else.
+	others := func(r object) bool { return r.text("bottleneck") != bottleneck }
+	named := func() []object { return slices.DeleteFunc(pick(b.objects(t), "reading", "orders"), others) }
+	b.await(t, "a reading that names "+bottleneck, patience, func() bool {
+		newest := tail(pick(b.objects(t), "reading", "orders"), 1)
+		return len(newest) > 0 && !others(newest[0]) || bottleneck == "notify" && len(named()) > 0
+	})
 	all := finish(t, b)
 	for _, d := range pick(all, "decision", "orders") {
 		if d.text("action") == "grow" || d["pending"] == true {
 			t.Errorf("it wants to grow: %v", d)
 		}
 	}
-	readings := pick(all, "reading", "orders")
-	last := readings[len(readings)-1]
-	// Committers that wait for a processor look as if they worked, so that under
-	// NOTIFY the larger half may change from one reading to the next.
-	named := func(r object) bool { return r.text("bottleneck") == bottleneck }
-	if !named(last) && (bottleneck != "notify" || !slices.ContainsFunc(readings, named)) {
-		t.Errorf("the bottleneck is %v", last["bottleneck"])
-	}
-	return last
+	return tail(named(), 1)[0]
 }
 
-// proposes asserts that under contention a doubled count is pending within a
-// minute, that nothing was written to Awa, and that the log holds transitions
-// only.
+// proposes asserts that under contention a doubled count is pending soon (half a
+// minute on a machine that has the time), that nothing was written to Awa, and
+// that the log holds transitions only.
 func proposes(t *testing.T, b *background) {
 	t.Helper()
 	var step object
@@ -133,7 +135,7 @@ func proposes(t *testing.T, b *background) {
 		t.Errorf("the pending step is %v", step)
 	}
 	readings := pick(b.objects(t), "reading", "orders")
-	if waited := moment(t, step).Sub(moment(t, readings[0])); waited > time.Minute {
+	if waited := moment(t, step).Sub(moment(t, readings[0])); waited > patience {
 		t.Errorf("it took %v to propose", waited)
 	}
 	conn := demoConn(t, folderOf(t, b.written()))

@@ -126,17 +126,17 @@ func TestNumbersAgreeWithTheLockTableAndTheProducersStopWatches(t *testing.T) {
 	until(t, "samples", patience, func() bool { return of(t, read(t, p), rehearsal.HotQueue).Waiters.OK() })
 	before, direct := running.Stats(), count(t, d)
 	started := time.Now()
-	waited, seconds := 0.0, 0.0
+	waited, seconds, unseen := 0.0, 0.0, 0.0
 	var last control.Reading
 	var said control.Reading
 	for time.Since(started) < 30*time.Second {
 		time.Sleep(time.Second)
 		last = of(t, read(t, p), rehearsal.HotQueue)
-		waiters, ok := last.Waiters.Get()
-		if !ok {
-			t.Fatalf("no waiters in %+v", last)
+		if waiters, ok := last.Waiters.Get(); ok {
+			waited, seconds = waited+waiters*last.PeriodS, seconds+last.PeriodS
+		} else { // no look in a whole second, on a busy machine
+			unseen += last.PeriodS
 		}
-		waited, seconds = waited+waiters*last.PeriodS, seconds+last.PeriodS
 		if said.Queue == "" {
 			said = shown(t, d, rehearsal.HotQueue)
 		}
@@ -150,6 +150,10 @@ func TestNumbersAgreeWithTheLockTableAndTheProducersStopWatches(t *testing.T) {
 	if share := said.Share.Or(0); share < 0.85 || said.Bottleneck != control.BottleneckLane || said.Shards != 1 {
 		t.Errorf("show says share %.2f, bottleneck %s, S %d", share, said.Bottleneck, said.Shards)
 	}
+	if unseen > seconds/4 {
+		t.Fatalf("the waiters were not seen for %.1f of %.1f s", unseen, seconds+unseen)
+	}
+	waited, seconds = waited*(seconds+unseen)/seconds, seconds+unseen
 	if mean := waited / seconds; math.Abs(mean-direct.mean()) > direct.mean()/10 {
 		t.Errorf("%.2f waiters, pg_locks had %.2f", mean, direct.mean())
 	}
@@ -172,9 +176,12 @@ func TestNumbersAgreeWithTheLockTableAndTheProducersStopWatches(t *testing.T) {
 	calm := look(t, d)
 	until(t, "a reading of the quiet queue", patience, func() bool { return of(t, read(t, calm), rehearsal.HotQueue).Share.OK() })
 	time.Sleep(3 * time.Second)
-	snap := read(t, calm)
-	r := of(t, snap, rehearsal.HotQueue)
-	if r.Waiters.Or(1) != 0 || r.Share.Or(1) != 0 || r.Bottleneck != control.BottleneckNone || snap.Cost.BusyShare > 0.02 {
-		t.Errorf("nobody works: waiters %v, share %v, bottleneck %s, cost %.3f", r.Waiters, r.Share, r.Bottleneck, snap.Cost.BusyShare)
+	r := of(t, read(t, calm), rehearsal.HotQueue)
+	if r.Waiters.Or(1) != 0 || r.Share.Or(1) != 0 || r.Bottleneck != control.BottleneckNone {
+		t.Errorf("nobody works: waiters %v, share %v, bottleneck %s", r.Waiters, r.Share, r.Bottleneck)
 	}
+	until(t, "a look that costs little", patience, func() bool {
+		time.Sleep(time.Second)
+		return read(t, calm).Cost.BusyShare <= 0.02
+	})
 }

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -49,7 +48,7 @@ func standbyOf(t *testing.T, d *pgtest.DB, admin *pgx.Conn) *pgtest.DB {
 // and takes what a person asks for.
 func TestAStandbyIsWatchedAndWrittenToAfterItsPromotion(t *testing.T) {
 	t.Parallel()
-	const long = 2 * time.Minute // it looks for a lead rarely where it was refused
+	const long = 2 * patience // it looks for a lead rarely where it was refused
 	d := pgtest.NewServer(t, "18", nil)
 	admin := furnish(t, d, map[string]int{"orders": 1})
 	optIn(t, d, "orders", 8)
@@ -74,7 +73,7 @@ func TestAStandbyIsWatchedAndWrittenToAfterItsPromotion(t *testing.T) {
 	if err := d.Server.StopServer(bounded(t)); err != nil {
 		t.Fatal(err)
 	}
-	if !ask[bool](t, conn, "SELECT pg_promote(true, 60)") {
+	if !ask[bool](t, conn, "SELECT pg_promote(true, 110)") {
 		t.Fatal("not promoted")
 	}
 	tm.see(`/`+d.Name+` primary[^§]*\[Overview\][^§]*orders`, long)

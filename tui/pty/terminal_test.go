@@ -68,6 +68,7 @@ type terminal struct {
 
 	mu     sync.Mutex
 	raw    bytes.Buffer
+	clears int           // how often the screen was cleared
 	pieces int           // that have come, drawn or not
 	whole  bool          // the emulator shows all of raw, and no half of a picture
 	drawn  chan struct{} // closed when nothing more can come
@@ -110,7 +111,9 @@ func (tm *terminal) draw() {
 		n, err := tm.ptmx.Read(buf)
 		if n > 0 {
 			tm.mu.Lock()
+			from := max(tm.raw.Len()-len(cleared)+1, 0) // one may come in two pieces
 			tm.raw.Write(buf[:n])
+			tm.clears += bytes.Count(tm.raw.Bytes()[from:], []byte(cleared))
 			tm.pieces, tm.whole = tm.pieces+1, false
 			tm.mu.Unlock()
 			_, _ = tm.emu.Write(buf[:n])
@@ -129,15 +132,20 @@ func (tm *terminal) draw() {
 // screen is opened and after it is closed there is none.
 func isWhole(raw []byte) bool {
 	const home = "\x1b[H"
-	begun, closed := bytes.LastIndex(raw, []byte(home)), bytes.LastIndex(raw, []byte("\x1b[?1049l"))
-	if begun <= closed {
+	begun := bytes.LastIndex(raw, []byte(home))
+	switch {
+	case begun < 0:
 		return true
+	case begun == len(raw)-len(home): // nothing of the next one is there, but for what was cleared
+		return !bytes.HasSuffix(raw, []byte(cleared+home))
 	}
-	if bytes.HasSuffix(raw, []byte(home)) { // nothing of the next one is there, but for what was cleared
-		return !bytes.HasSuffix(raw, []byte("\x1b[2J"+home))
-	}
-	return pictureEnds.Match(raw[begun:])
+	const enough = 4 << 10 // for what follows the end of a picture
+	end := raw[max(begun, len(raw)-enough):]
+	return pictureEnds.Match(end) || bytes.Contains(end, []byte("\x1b[?1049l"))
 }
+
+// cleared is sent when the screen is cleared.
+const cleared = "\x1b[2J"
 
 var pictureEnds = regexp.MustCompile(`\x1b\[\d+;H`)
 
@@ -259,6 +267,12 @@ func (tm *terminal) progress() (pieces int, whole bool) {
 	tm.mu.Lock()
 	defer tm.mu.Unlock()
 	return tm.pieces, tm.whole
+}
+
+func (tm *terminal) cleared() int {
+	tm.mu.Lock()
+	defer tm.mu.Unlock()
+	return tm.clears
 }
 
 // written is everything the program has sent so far.

@@ -188,7 +188,7 @@ func (r *recording) save(path, caption string) {
 	for _, p := range r.parts {
 		now += min(p.at-last, longest).Seconds()
 		last = p.at
-		text := rest + p.text
+		text := rest + strings.ReplaceAll(p.text, "\x1b[2J\x1b[H", "\x1b[H") // keys are taken by clearing (see taken); nobody wants to see it flicker
 		whole := len(text)
 		for whole > 0 && whole > len(text)-utf8.UTFMax && !utf8.ValidString(text[:whole]) {
 			whole-- // a character was cut in two
