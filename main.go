@@ -123,7 +123,7 @@ func connector(ctx context.Context, c cli.Conn, log *slog.Logger) (*db.Config, e
 	}
 	conn, err := cfg.Connect(ctx)
 	if err != nil && db.NeedsPassword(err) && cli.CanAskPassword() {
-		password, askErr := cli.AskPassword(cfg.User())
+		password, askErr := cli.AskPassword(ctx, os.Stdin, os.Stderr, cfg.User())
 		if askErr != nil {
 			return nil, askErr
 		}
@@ -707,7 +707,7 @@ func set(ctx context.Context, cmd cli.Command) error {
 	}
 	atOnce := func(control.Decision, int) bool { return true }
 	return byHand(ctx, cmd, cfg, atOnce, func(ctx context.Context, r *loop.Runner, e control.Event, now control.Decision) error {
-		if err := cmd.Agree(cmd.Act.Consequences(cli.Place(e), now.From, now.Undo)); err != nil {
+		if err := cmd.Agree(ctx, cmd.Act.Consequences(cli.Place(e), now.From, now.Undo)); err != nil {
 			return err
 		}
 		who, host := cli.Who()
@@ -755,7 +755,7 @@ func settleApproval(ctx context.Context, cmd cli.Command) error {
 		} else if now.Step == nil {
 			return &control.Fault{Kind: control.FaultRefused, What: "no step of this queue is pending", Hint: "shardpilot show tells where it stands"}
 		}
-		if err := cmd.Agree(cli.StepWords(string(verb), cli.Place(e), *now.Step, e.Snapshot.At)); err != nil {
+		if err := cmd.Agree(ctx, cli.StepWords(string(verb), cli.Place(e), *now.Step, e.Snapshot.At)); err != nil {
 			return err
 		}
 		who, host := cli.Who()
@@ -855,7 +855,7 @@ func openBench(ctx context.Context, cmd cli.Command, plan experiment.Plan) (*ben
 	if err != nil {
 		return nil, err
 	}
-	if err := cmd.Agree(b.Intent(experiment.Expected(plan.Jobs()))); err != nil {
+	if err := cmd.Agree(ctx, b.Intent(experiment.Expected(plan.Jobs()))); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil
@@ -905,7 +905,7 @@ func install(ctx context.Context, cmd cli.Command) error {
 			return &control.Fault{Kind: control.FaultRefused, What: "there is no Awa in database " + conn.Config().Database,
 				Hint: "install shardpilot's schema in the database that has the schema awa"}
 		}
-		if err := cmd.Agree("Make the schema shardpilot in database " + cmd.Called(conn.Config().Database) + "? Awa's tables are not touched."); err != nil {
+		if err := cmd.Agree(ctx, "Make the schema shardpilot in database "+cmd.Called(conn.Config().Database)+"? Awa's tables are not touched."); err != nil {
 			return err
 		}
 		before, err := db.Install(ctx, conn)
@@ -922,7 +922,7 @@ func install(ctx context.Context, cmd cli.Command) error {
 
 func uninstall(ctx context.Context, cmd cli.Command) error {
 	return with(ctx, cmd, func(ctx context.Context, conn *pgx.Conn) error {
-		if err := cmd.Agree("Remove the schema shardpilot from database " + cmd.Called(conn.Config().Database) +
+		if err := cmd.Agree(ctx, "Remove the schema shardpilot from database "+cmd.Called(conn.Config().Database)+
 			", with every policy and the whole decision log? Shard counts stay as they are."); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,17 +13,21 @@ import (
 )
 
 // Ask shows what is about to be done and waits for a plain yes; everything
-// else, an end of input included, is no.
-func Ask(in io.Reader, out io.Writer, words string) (bool, error) {
+// else, an end of input included, is no. The end of ctx is an error.
+func Ask(ctx context.Context, in io.Reader, out io.Writer, words string) (bool, error) {
 	if _, err := fmt.Fprintf(out, "%s\nGo ahead? [y/N] ", words); err != nil {
 		return false, err
 	}
-	line, err := bufio.NewReader(in).ReadString('\n')
+	line, err := answer(ctx, func() (string, error) { return bufio.NewReader(in).ReadString('\n') })
+	if ctx.Err() != nil {
+		_, _ = fmt.Fprintln(out) // below the question
+		return false, context.Cause(ctx)
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return false, err
 	}
-	answer := strings.ToLower(strings.TrimSpace(line))
-	return answer == "y" || answer == "yes", nil
+	said := strings.ToLower(strings.TrimSpace(line))
+	return said == "y" || said == "yes", nil
 }
 
 // Commands are what the flags of set amount to, for who at host. The

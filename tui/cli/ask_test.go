@@ -2,9 +2,17 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"io"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/creack/pty"
 
 	"shardpilot/control"
 )
@@ -12,13 +20,73 @@ import (
 func TestOnlyAPlainYesIsYes(t *testing.T) {
 	for input, want := range map[string]bool{"y\n": true, "YES\n": true, "yes": true, "\n": false, "": false, "n\n": false, "yess\n": false, "y y\n": false, "\x1b[A\n": false} {
 		var out bytes.Buffer
-		got, err := Ask(strings.NewReader(input), &out, "Do it?")
+		got, err := Ask(context.Background(), strings.NewReader(input), &out, "Do it?")
 		if err != nil || got != want {
 			t.Errorf("%q: got %t, %v", input, got, err)
 		}
 		if !strings.Contains(out.String(), "Do it?") || !strings.Contains(out.String(), "[y/N]") {
 			t.Errorf("the question does not show its default: %q", out.String())
 		}
+	}
+}
+
+// A signal is caught, so that it would not end a read: what asks ends by itself.
+func TestASignalEndsWhatAsks(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	nobody, _ := io.Pipe()
+	time.AfterFunc(20*time.Millisecond, func() { cancel(&Signalled{syscall.SIGINT}) })
+	var sig *Signalled
+	if yes, err := Ask(ctx, nobody, io.Discard, "Do it?"); yes || !errors.As(err, &sig) {
+		t.Errorf("got %t, %v", yes, err)
+	}
+	ptmx, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = ptmx.Close(), tty.Close() }()
+	if _, err := AskPassword(ctx, tty, io.Discard, "ada"); !errors.As(err, &sig) {
+		t.Errorf("got %v", err)
+	}
+	if !echoes(t, tty) {
+		t.Error("the terminal was left without echo")
+	}
+}
+
+func echoes(t *testing.T, tty *os.File) bool {
+	t.Helper()
+	s, err := term.GetState(tty.Fd())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Lflag&syscall.ECHO != 0
+}
+
+// whenAsked is told of the question as it is written.
+type whenAsked func(question string)
+
+func (f whenAsked) Write(p []byte) (int, error) { f(string(p)); return len(p), nil }
+
+// Whoever sees the question may answer at once.
+func TestAPasswordIsNotEchoedFromTheQuestionOn(t *testing.T) {
+	ptmx, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = ptmx.Close(), tty.Close() }()
+	asked := 0
+	password, err := AskPassword(context.Background(), tty, whenAsked(func(question string) {
+		if !strings.Contains(question, "user ada") {
+			return
+		}
+		if asked++; echoes(t, tty) {
+			t.Error("the terminal echoes when the question is seen")
+		}
+		if _, err := ptmx.WriteString("secret\n"); err != nil {
+			t.Error(err)
+		}
+	}), "ada")
+	if err != nil || password != "secret" || asked != 1 || !echoes(t, tty) {
+		t.Errorf("asked %d times, got %q, %v", asked, password, err)
 	}
 }
 

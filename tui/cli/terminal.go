@@ -1,13 +1,18 @@
 package cli
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/charmbracelet/x/term"
+	"golang.org/x/sys/unix"
 
 	"shardpilot/control"
 )
@@ -30,28 +35,66 @@ func WantsTerminal(instead string) error {
 // CanAskPassword says whether there is a terminal to ask on.
 func CanAskPassword() bool { return term.IsTerminal(os.Stdin.Fd()) }
 
-// AskPassword asks on the terminal without echo.
-func AskPassword(user string) (string, error) {
-	fmt.Fprintf(os.Stderr, "Password for user %s: ", Safe(user))
-	secret, err := term.ReadPassword(os.Stdin.Fd())
-	fmt.Fprintln(os.Stderr)
-	if err != nil {
+// AskPassword asks on the terminal in, without echo from before the question is
+// seen until the answer or the end of ctx, which is an error.
+func AskPassword(ctx context.Context, in *os.File, out io.Writer, user string) (string, error) {
+	before, err := term.GetState(in.Fd())
+	if err == nil {
+		defer func() { _ = term.Restore(in.Fd(), before) }() // the terminal is gone when this fails
+		silent := *before                                    // as term.ReadPassword makes it, which would do so after the question
+		silent.Lflag = silent.Lflag&^unix.ECHO | unix.ICANON | unix.ISIG
+		silent.Iflag |= unix.ICRNL
+		err = term.SetState(in.Fd(), &silent)
+	}
+	var secret string
+	if err == nil {
+		_, _ = fmt.Fprintf(out, "Password for user %s: ", Safe(user)) // who does not see it does not answer
+		secret, err = answer(ctx, func() (string, error) { return bufio.NewReader(in).ReadString('\n') })
+		_, _ = fmt.Fprintln(out)
+		if secret != "" && errors.Is(err, io.EOF) {
+			err = nil
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case err != nil:
 		return "", &control.Fault{Kind: control.FaultNoConnection, What: "no password was given",
 			Hint: "put it into the passfile (~/.pgpass) to be asked no more", Err: err}
 	}
-	return string(secret), nil
+	return strings.TrimRight(secret, "\r\n"), nil
+}
+
+// answer waits for what a person types, until ctx ends: a signal is caught and
+// does not end the read, which then ends with the process.
+func answer(ctx context.Context, read func() (string, error)) (string, error) {
+	type typed struct {
+		text string
+		err  error
+	}
+	got := make(chan typed, 1)
+	go func() {
+		text, err := read()
+		got <- typed{text, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	case t := <-got:
+		return t.text, t.err
+	}
 }
 
 // Agree asks the person at the terminal whether to do what words say, unless
 // --yes said so already. Anything but a yes is a Fault, and nothing is done.
-func (c Command) Agree(words string) error {
+func (c Command) Agree(ctx context.Context, words string) error {
 	if c.Yes {
 		return nil
 	}
 	if !term.IsTerminal(os.Stdin.Fd()) {
 		return &control.Fault{Kind: control.FaultRefused, What: "there is no terminal to ask on", Hint: "--yes goes ahead without asking:\n" + words}
 	}
-	ok, err := Ask(os.Stdin, os.Stderr, words)
+	ok, err := Ask(ctx, os.Stdin, os.Stderr, words)
 	if err != nil {
 		return err
 	}

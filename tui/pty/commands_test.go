@@ -173,6 +173,29 @@ func TestCommandsAskAndNoIsTheDefault(t *testing.T) {
 	}
 }
 
+// Ctrl-c at a question ends the program at once, and the terminal is as it was.
+func TestCtrlCAtAQuestionEndsTheProgram(t *testing.T) {
+	t.Parallel()
+	d := pgtest.One(t)
+	conn := furnish(t, d, map[string]int{"orders": 1})
+	before := written(t, conn)
+	for question, args := range map[string][]string{
+		`Go ahead\? \[y/N\]`: {"set", d.URL, "--queue", "orders", "--pin", "4"},
+		`Password for user`:  {as(t, d.URL, url.User("postgres"))},
+	} {
+		tm := open(t, 120, 40, nil, args...)
+		tm.see(question, patience)
+		tm.keys("\x03")
+		if code := tm.ended(patience); code != 128+2 {
+			t.Errorf("%s: exit code %d:\n%s", question, code, tm.screen())
+		}
+		tm.restored()
+	}
+	if now := written(t, conn); now != before {
+		t.Errorf("something was written: %s", now)
+	}
+}
+
 // A password is asked for before the screen opens, once, without an echo.
 func TestPasswordIsAskedBeforeTheScreenOpens(t *testing.T) {
 	t.Parallel()
