@@ -29,8 +29,10 @@ for platform; do
 	name=shardpilot-$VERSION-$os-$arch
 	cp -R $work/share "dist/$name"
 	build "$os" "$arch" "dist/$name/shardpilot"
-	# What is linked in comes with its licences.
-	GOOS=$os GOARCH=$arch CGO_ENABLED=0 $GO list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' . | sort -u |
+	# What is linked in comes with its licences. Not in the pipe, which would not
+	# stop where the list cannot be made.
+	linked=$(GOOS=$os GOARCH=$arch CGO_ENABLED=0 $GO list -deps -f '{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}} {{.Dir}}{{end}}{{end}}' .)
+	printf '%s\n' "$linked" | sort -u |
 		while read -r module version dir; do
 			printf '\n===== %s %s\n\n' "$module" "$version"
 			cat "$dir"/LICENSE* "$dir"/COPYING* "$dir"/NOTICE* 2>/dev/null || true
