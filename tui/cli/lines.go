@@ -15,21 +15,28 @@ func (c Command) Stream() Stream {
 	return TextStream(os.Stdout)
 }
 
-// Lines writes what comes until ctx ends, and counts it for the summary.
+// Lines writes what comes until ctx ends, what has come by then too, and counts
+// it for the summary.
 func (c Command) Lines(ctx context.Context, events <-chan control.Event, sum *Summary) error {
 	out := c.Stream()
 	for {
+		var e control.Event
+		var open bool
 		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case e, ok := <-events:
-			if !ok {
-				return nil // the runner ended; it says why
+		case e, open = <-events:
+		default:
+			select {
+			case e, open = <-events:
+			case <-ctx.Done():
+				return context.Cause(ctx)
 			}
-			sum.Count(e)
-			if err := out.Event(e); err != nil {
-				return err
-			}
+		}
+		if !open {
+			return nil // the runner ended; it says why
+		}
+		sum.Count(e)
+		if err := out.Event(e); err != nil {
+			return err
 		}
 	}
 }

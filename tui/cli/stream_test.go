@@ -2,7 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -151,5 +153,23 @@ func TestADecisionIsPrintedWhenItIsAnother(t *testing.T) {
 	}
 	if got := strings.Count(out.String(), `"type":"decision"`); got != 2 {
 		t.Errorf("a transition was not printed: %d lines", got)
+	}
+}
+
+// What came before the end is told and counted, whichever of the two is looked
+// at first.
+func TestTheLastEventsAreNotLostToTheEnd(t *testing.T) {
+	ended := errors.New("ended")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(ended)
+	for range 30 {
+		events := make(chan control.Event, 2)
+		for range cap(events) {
+			events <- control.Event{Changes: []control.Change{{Queue: "orders", From: 1, To: 2, Outcome: control.OutcomeApplied}}}
+		}
+		var sum Summary
+		if err := (Command{JSON: true}).Lines(ctx, events, &sum); !errors.Is(err, ended) || sum.Changes != 2 {
+			t.Fatalf("%d changes were counted, %v", sum.Changes, err)
+		}
 	}
 }
