@@ -66,6 +66,13 @@ func (d *dialog) get(name string) field {
 	return field{}
 }
 
+// writing says whether a text is being written that an escape would throw away.
+// There alt and a letter are the habit of those who know Emacs, and do nothing.
+func (m *Model) writing() bool {
+	d := m.dialog
+	return d != nil && d.over == nil && !d.working && d.focus < d.no() && d.fields[d.focus].value != ""
+}
+
 // number is a text field as a count, 0 when it is empty.
 func (d *dialog) number(name string) int {
 	n, _ := strconv.Atoi(d.get(name).value)

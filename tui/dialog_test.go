@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	tea "github.com/charmbracelet/bubbletea"
+
 	"shardpilot/control"
 )
 
@@ -163,5 +165,32 @@ func TestForceIsOfferedWhereACountCanBeLowered(t *testing.T) {
 		if e := w.keys("enter"); e.Do == nil || !e.Do.Force {
 			t.Errorf("%q: %+v, %s", key, e.Do, d.problem)
 		}
+	}
+}
+
+// On a slow line an escape and the key after it come together, as alt and that
+// key would: both count. A text that is being written is not thrown away.
+func TestAnEscapeAndTheKeyAfterItBothCount(t *testing.T) {
+	w := acting(t)
+	p := &program{m: w.m, pump: newPump(Options{})}
+	together := tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("p"), Alt: true}
+	w.keys("o")
+	has(t, w.m, "new count")
+	w.m.dialog.focus = w.m.dialog.no()
+	p.key(together)
+	if d := w.m.dialog; d == nil || d.verb != control.VerbPin {
+		t.Fatalf("escape and p led to %+v", d)
+	}
+	w.m.dialog.focus = 0
+	w.keys("x", "2")
+	before := *w.m.dialog
+	p.key(together)
+	if d := w.m.dialog; d == nil || d.verb != before.verb || !before.fields[0].check && d.fields[0].value != before.fields[0].value {
+		t.Errorf("what was being written is gone: %+v", d)
+	}
+	p.key(tea.KeyMsg{Type: tea.KeyEsc})
+	p.key(tea.KeyMsg{Type: tea.KeyEsc, Alt: true})
+	if w.m.dialog != nil {
+		t.Error("escapes leave the question open")
 	}
 }

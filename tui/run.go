@@ -286,7 +286,14 @@ func (p *program) key(msg tea.KeyMsg) tea.Cmd {
 		p.m.Paste(string(msg.Runes))
 		return nil
 	}
-	if msg.Type != tea.KeyRunes || len(msg.Runes) < 2 || msg.Alt {
+	if msg.Alt { // nothing is bound to alt: an escape, and the key after it
+		if p.m.writing() {
+			return nil
+		}
+		msg.Alt = false
+		return tea.Sequence(p.effect(p.m.Key("esc")), p.key(msg))
+	}
+	if msg.Type != tea.KeyRunes || len(msg.Runes) < 2 {
 		return p.effect(p.m.Key(msg.String()))
 	}
 	var cmds []tea.Cmd
