@@ -33,7 +33,7 @@ func compete(t *testing.T, url, name string) *contender {
 		t.Fatal(err)
 	}
 	c := &contender{ended: make(chan struct{})}
-	c.Leader = NewLeader(cfg, LeaderOptions{Name: name, Host: "host", PID: 42, Every: 50 * time.Millisecond, Patience: 2 * time.Second, Rarely: 100 * time.Millisecond,
+	c.Leader = NewLeader(cfg, LeaderOptions{Name: name, Host: "host", PID: 42, Every: 50 * time.Millisecond, Patience: 10 * time.Second, Rarely: 100 * time.Millisecond,
 		OnChange: func(l control.Leadership) {
 			c.mu.Lock()
 			defer c.mu.Unlock()

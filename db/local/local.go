@@ -17,6 +17,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/url"
 	"os"
@@ -344,13 +345,18 @@ func (s *Server) PID() int {
 // LogFile is where PostgreSQL writes what it has to say.
 func (s *Server) LogFile() string { return filepath.Join(s.Dir, "postgres.log") }
 
-// freePort asks the system for a port nobody listens on.
+// Ports of private servers lie below those that systems give to connections, of
+// which one would get a server's while it rests.
+const firstPort, somePorts = 10_000, 10_000
+
+// freePort finds a port nobody listens on.
 func freePort() (int, error) {
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("find a free port on 127.0.0.1: %w", err)
+	for range somePorts {
+		if port := firstPort + rand.IntN(somePorts); portFree(port) {
+			return port, nil
+		}
 	}
-	return l.Addr().(*net.TCPAddr).Port, l.Close()
+	return 0, errors.New("no port from " + strconv.Itoa(firstPort) + " on is free on 127.0.0.1")
 }
 
 // portFree says whether nobody listens on the port.

@@ -169,7 +169,7 @@ func TestOfThreeReplicasOneLeadsWhateverHappensToIt(t *testing.T) {
 
 // oneWriter holds the log against itself: each change goes on from where the one
 // before it ended, and nothing is written under an epoch that is over. The
-// newest epoch is the given one.
+// newest epoch is the given one, or later.
 func (s *scene) oneWriter(newest int64) {
 	s.t.Helper()
 	rows, err := s.admin.Query(s.within(), `SELECT kind, coalesce(from_shards, 0), coalesce(to_shards, 0), coalesce(outcome, ''), coalesce(epoch, 0)
@@ -213,7 +213,7 @@ func (s *scene) oneWriter(newest int64) {
 		s.t.Errorf("changes were written in %d reigns only", len(writers))
 	}
 	now := ask[int64](s.t, s.admin, `SELECT epoch FROM shardpilot.leader`)
-	if now != newest {
+	if now < newest { // more, where the machine stood still for so long that the server ended a leader's session
 		s.t.Errorf("the newest epoch is %d, want %d", now, newest)
 	}
 	s.t.Logf("changes by epoch: %v, newest epoch %d", writers, now)
