@@ -532,7 +532,10 @@ func (s *station) run(ctx context.Context) error {
 	part("showing metrics", &shown, func() error { return s.shows.Run(ctx, seen) })
 	if s.leader != nil {
 		part("leading", &led, func() error { return s.leader.Run(ctx) })
-		part("pruning", &pruned, func() error { db.KeepPruned(ctx, s.cfg, s.leader); return nil })
+		part("pruning", &pruned, func() error {
+			db.KeepPruned(ctx, s.cfg, s.leader, func(err error) { s.log.Warn("the decision log was not pruned", "error", err) })
+			return nil
+		})
 	}
 	if s.follower != nil {
 		part("following", &led, func() error { return s.follower.Run(ctx) })

@@ -43,8 +43,8 @@ func closeQuietly(conn *pgx.Conn) {
 // KeepPruned bounds the log and the producers' reports once an hour while lead
 // leads, until ctx ends. What is left over, or fails, goes an hour later. The
 // first time comes sooner: where people only ever look in for a while, no
-// process lives for an hour.
-func KeepPruned(ctx context.Context, c *Config, lead loop.Leader) {
+// process lives for an hour. failed is told why it fails.
+func KeepPruned(ctx context.Context, c *Config, lead loop.Leader, failed func(error)) {
 	next := time.NewTimer(5 * time.Minute)
 	defer next.Stop()
 	for {
@@ -56,7 +56,9 @@ func KeepPruned(ctx context.Context, c *Config, lead loop.Leader) {
 		}
 		if lead.Leadership().Leading {
 			s := NewStore(c, lead)
-			_, _ = s.Prune(ctx, Retention{})
+			if _, err := s.Prune(ctx, Retention{}); err != nil && ctx.Err() == nil {
+				failed(err)
+			}
 			_ = s.Close(context.WithoutCancel(ctx))
 		}
 	}

@@ -1,2 +1,3 @@
--- Ends acting as another role, for this transaction.
-SELECT set_config('role', 'none', true)
+-- Ends acting as another role: back to the one that the session began with,
+-- which is another than its user where ALTER ROLE or the connection says so.
+RESET ROLE
