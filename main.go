@@ -429,7 +429,8 @@ func open(ctx context.Context, cmd cli.Command, cfg *db.Config, log *slog.Logger
 		s.gate.Use(paced)
 		conf.Store, conf.Gate = s.store, s.gate
 	}
-	s.probe = probe.Start(ctx, probe.Config{Connect: cfg.Connect, Now: time.Now, Pace: pace, BaseHz: min(4*pace, quickestLook),
+	s.probe = probe.Start(ctx, probe.Config{Connect: cfg.Within(probe.LookLimit).Connect,
+		ConnectSlow: cfg.Within(probe.SlowLimit).Connect, Now: time.Now, Pace: pace, BaseHz: min(4*pace, quickestLook),
 		MaxCost: min(0.02*pace, 0.1),
 		Where: func(ctx context.Context, conn *pgx.Conn) (control.Database, error) {
 			where, err := db.Where(ctx, conn)

@@ -22,6 +22,13 @@ func (c *Config) Connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, err
 }
 
+// Within is the same place, where the server ends a statement after so long.
+func (c *Config) Within(statement time.Duration) *Config {
+	other := *c
+	other.opts.StatementTimeout = statement
+	return &other
+}
+
 func (c *Config) connect(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, c.pg.Copy())
 	if err != nil {

@@ -249,3 +249,23 @@ func TestCancelledConnectIsNoFault(t *testing.T) {
 		t.Errorf("%v after %s", err, time.Since(began))
 	}
 }
+
+func TestAServerEndsStatementsWithinWhatWasAskedFor(t *testing.T) {
+	noEnv(t)
+	d := pgtest.One(t)
+	cfg, err := Parse(d.URL, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, c := range map[string]*Config{"10s": cfg, "2500ms": cfg.Within(2500 * time.Millisecond)} {
+		conn, err := c.Connect(within(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got string
+		if err := conn.QueryRow(within(t), "SHOW statement_timeout").Scan(&got); err != nil || got != want {
+			t.Errorf("statement_timeout %s, want %s (%v)", got, want, err)
+		}
+		_ = conn.Close(within(t))
+	}
+}

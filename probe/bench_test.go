@@ -122,7 +122,7 @@ func BenchmarkLargeInstallation(b *testing.B) {
 	large(b, d)
 	cfg := config(d.URL).withDefaults()
 	p := &Probe{cfg: cfg, st: newState(), looked: newGate(), listed: newGate()}
-	s := &slow{Probe: p, link: p.newLink(), schema: "awa", all: true, costs: map[string]*costs{}, struck: map[string]strike{}}
+	s := &slow{Probe: p, link: p.newLink(p.cfg.Connect), schema: "awa", all: true, costs: map[string]*costs{}, struck: map[string]strike{}}
 	s.conn = d.Connect(b)
 	ctx := context.Background()
 	for _, task := range []struct {

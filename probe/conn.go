@@ -26,8 +26,15 @@ func statement(name, schema string) string {
 	return strings.ReplaceAll(string(b), "__storage__", pgx.Identifier{schema}.Sanitize())
 }
 
-// Deadlines of statements. They guard against a server that does not answer;
-// cost is kept down by pace.
+// How long the server may work at a look and at a slow read before it should end
+// them.
+const (
+	LookLimit = 2500 * time.Millisecond
+	SlowLimit = 4500 * time.Millisecond
+)
+
+// Deadlines of statements, later than the limits. They guard against a server
+// that does not answer; cost is kept down by pace.
 const (
 	lookTimeout    = 3 * time.Second
 	slowTimeout    = 5 * time.Second
@@ -36,9 +43,10 @@ const (
 
 // link is one connection and the account of what it cost.
 type link struct {
-	conn  *pgx.Conn
-	now   func() time.Time
-	spent func(time.Duration) // told the server time of every statement
+	connect func(context.Context) (*pgx.Conn, error)
+	conn    *pgx.Conn
+	now     func() time.Time
+	spent   func(time.Duration) // told the server time of every statement
 }
 
 func (l *link) close() {

@@ -15,8 +15,13 @@ import (
 // Config is how to look. Connect, Discover, Where and Now are required.
 type Config struct {
 	// Connect opens a connection that needs no session state and prepares
-	// nothing by name; its errors are best a *control.Fault.
+	// nothing by name; its errors are best a *control.Fault. The server should end
+	// a statement of it after LookLimit, so that one that takes too long costs a
+	// look and not the connection.
 	Connect func(context.Context) (*pgx.Conn, error)
+	// ConnectSlow opens the one for slow reads, with a limit of SlowLimit; Connect
+	// does when it is nil.
+	ConnectSlow func(context.Context) (*pgx.Conn, error)
 	// Discover says what kind of Awa the database holds.
 	Discover func(context.Context, *pgx.Conn) (control.Installation, error)
 	// Where says which database this is.
@@ -55,6 +60,9 @@ const (
 func (c Config) withDefaults() Config {
 	if !(c.Pace >= 1) {
 		c.Pace = 1
+	}
+	if c.ConnectSlow == nil {
+		c.ConnectSlow = c.Connect
 	}
 	if !(c.BaseHz > 0) {
 		c.BaseHz = 4
@@ -163,8 +171,8 @@ func (p *Probe) do(f func(*state)) {
 	f(p.st)
 }
 
-func (p *Probe) newLink() *link {
-	return &link{now: p.cfg.Now, spent: func(d time.Duration) {
+func (p *Probe) newLink(connect func(context.Context) (*pgx.Conn, error)) *link {
+	return &link{connect: connect, now: p.cfg.Now, spent: func(d time.Duration) {
 		p.do(func(s *state) { s.meter.statements++; s.meter.busy += d })
 	}}
 }
@@ -175,7 +183,7 @@ func (p *Probe) connect(ctx context.Context, l *link, failed func(error)) bool {
 	delay := firstDelay
 	for ctx.Err() == nil {
 		tctx, cancel := context.WithTimeout(ctx, connectTimeout)
-		conn, err := p.cfg.Connect(tctx)
+		conn, err := l.connect(tctx)
 		cancel()
 		if err == nil {
 			l.conn = conn

@@ -24,7 +24,7 @@ type sampler struct {
 }
 
 func (p *Probe) sample(ctx context.Context) {
-	s := &sampler{Probe: p, link: p.newLink()}
+	s := &sampler{Probe: p, link: p.newLink(p.cfg.Connect)}
 	s.pace = pacer{base: p.cfg.base(), budget: p.cfg.MaxCost * lookBudget}
 	s.est.maxAge = 2 * slowest
 	defer s.close()

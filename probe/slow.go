@@ -55,7 +55,7 @@ const (
 )
 
 func (p *Probe) slowly(ctx context.Context) {
-	s := &slow{Probe: p, link: p.newLink(), struck: map[string]strike{}}
+	s := &slow{Probe: p, link: p.newLink(p.cfg.ConnectSlow), struck: map[string]strike{}}
 	defer s.close()
 	for rest := time.Duration(0); pause(ctx, rest); {
 		if !p.connect(ctx, s.link, s.unconnected) {
