@@ -70,8 +70,9 @@ func steady(shape string) bool {
 // together: throughputs and latencies are pooled, of counts the worst is taken.
 //
 // The best static setting of a shape has the highest throughput; among those
-// within 2% of it, the lowest p99; among those within 10% of that, the fewest
-// shards.
+// within 2% of it, the lowest p99; among those within 10% of that, or within what
+// counts as equal, the fewest shards. That goes by the whole run: of a part alone
+// a count that works off there what it left undone before would seem the fastest.
 //
 // A run has settled a while (Margins.SettleS) after its last change in the first half, so that
 // at least half of it is compared; the static runs are compared over the same
@@ -121,7 +122,7 @@ func (v *Verdict) shape(shape string, results []Result, m Margins) {
 		}
 		return latest
 	}
-	n, ok := best(static, from)
+	n, ok := best(static, m)
 	if len(own) == 0 || !ok {
 		what := "no run of the controller"
 		if len(own) > 0 {

@@ -68,6 +68,7 @@ var speed = []Metric{MetricSettled, MetricTransition, MetricP99}
 func exceptions() []Exception {
 	return []Exception{
 		{Shape: "skewed", Metrics: speed, Why: "most of the waits are in the lane of one ordering key; more lanes help the other keys only, and the controller refuses them"},
+		{Shape: "notify", Metrics: speed, Why: "beyond two lanes a doubling brings far less than the 15% that a step must promise, and lanes are for ever: the controller stops where NOTIFY is in the way"},
 		{Shape: "stuck", Metrics: speed, Why: "more lanes would let some sessions pass the stuck transaction; the controller names it and does not grow for it"},
 	}
 }

@@ -31,7 +31,7 @@ func FullPlan() Plan {
 		Paces: map[string]float64{"bursty": burstPace},
 		Lengths: map[string]Length{
 			"steady": {Static: 25, Own: 75}, "bursty": {Static: 15, Own: 300}, "ramp": {Static: 75, Own: 75}, "skewed": {Static: 15, Own: 30},
-			"notify": {Static: 20, Own: 45}, "idle": {Static: 12, Own: 15}, "stuck": {Static: 15, Own: 30},
+			"notify": {Static: 20, Own: 45}, "idle": {Static: 40, Own: 45}, "stuck": {Static: 15, Own: 30},
 		},
 	}
 }

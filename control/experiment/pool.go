@@ -46,7 +46,7 @@ func (m Margins) settledAt(r *Result) float64 {
 }
 
 // best is the static setting to compare with; ok is false without any.
-func best(static map[int]pool, from func(*Result) float64) (int, bool) {
+func best(static map[int]pool, m Margins) (int, bool) {
 	type candidate struct {
 		shards    int
 		rate, p99 float64
@@ -54,7 +54,7 @@ func best(static map[int]pool, from func(*Result) float64) (int, bool) {
 	var list []candidate
 	top := 0.0
 	for _, n := range slices.Sorted(maps.Keys(static)) {
-		s := static[n].over(from)
+		s := static[n].over(whole)
 		list = append(list, candidate{n, s.rate(), s.quantile(0.99)})
 		top = max(top, s.rate())
 	}
@@ -67,7 +67,7 @@ func best(static map[int]pool, from func(*Result) float64) (int, bool) {
 		low = min(low, c.p99)
 	}
 	for _, c := range list {
-		if c.p99 <= 1.10*low {
+		if c.p99 <= max(1.10*low, low+m.P99SlackS) {
 			return c.shards, true
 		}
 	}

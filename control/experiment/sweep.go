@@ -118,7 +118,7 @@ func (p SweepPlan) shape(ctx context.Context, tapes *Tapes, at int, policies []c
 		fixed = append(fixed, r)
 	}
 	_, static := pools(shape.Name, fixed)
-	n, ok := best(static, whole)
+	n, ok := best(static, FullMargins())
 	if !ok {
 		return fmt.Errorf("sweep of %s: no static setting to compare with", shape.Name)
 	}

@@ -69,7 +69,7 @@ func newAwa(ctx context.Context, server *local.Server, venv string) (*awa, error
 		return nil, fmt.Errorf("take Awa's queue storage into use: %w", err)
 	}
 	if !active {
-		return nil, errors.New("Awa did not take its queue storage into use")
+		return nil, errors.New("the real Awa did not take its queue storage into use")
 	}
 	return a, nil
 }
@@ -133,7 +133,7 @@ func (a *awa) work(ctx context.Context) (stop func() error, err error) {
 		late := time.AfterFunc(workerStop, cancel)
 		defer late.Stop()
 		if err := <-ended; err != nil && own.Err() == nil {
-			return fmt.Errorf("Awa's worker: %w: %s", err, lastLines(said.String()))
+			return fmt.Errorf("the worker of Awa: %w: %s", err, lastLines(said.String()))
 		}
 		return nil
 	}
@@ -144,9 +144,9 @@ func (a *awa) work(ctx context.Context) (stop func() error, err error) {
 		return stop, nil
 	case err := <-ended:
 		cancel()
-		return nil, fmt.Errorf("Awa's worker did not come up: %w: %s", orEnded(ctx, err), lastLines(said.String()))
+		return nil, fmt.Errorf("the worker of Awa did not come up: %w: %s", orEnded(ctx, err), lastLines(said.String()))
 	case <-limit.C:
-		err = fmt.Errorf("Awa's worker was not ready within %v", patience)
+		err = fmt.Errorf("the worker of Awa was not ready within %v", patience)
 	case <-ctx.Done():
 		err = context.Cause(ctx)
 	}

@@ -386,7 +386,7 @@ func (tm *terminal) restored() {
 // screen that is closed, and one line by itself, are.
 func TestHalfAPictureIsNotTakenForOne(t *testing.T) {
 	const opens, frame = "a question? y\r\n\x1b[?1049h\x1b[2J\x1b[H\x1b[?25l", "\x1b[H\r\x1b[1mone\x1b[0m\x1b[K\r\ntwo\x1b[K\x1b[2;H"
-	for before, whole := range map[string]bool{"": true, "a question? ": true, opens: false, opens + frame: true, opens + frame + "\x1b[2J\x1b[H": false,
+	for before, whole := range map[string]bool{"": true, "a question?": true, opens: false, opens + frame: true, opens + frame + "\x1b[2J\x1b[H": false,
 		opens + frame + "\x1b[H": true, opens + "\x1b[H\rone\x1b[K\x1b[H": true, opens + frame + "\x1b[2K\r\x1b[?1049l\x1b[?25h": true} {
 		if isWhole([]byte(before)) != whole {
 			t.Errorf("%q: whole is %v", before, !whole)
