@@ -56,10 +56,11 @@ func TestHarmfulGrowthIsTakenBackOnce(t *testing.T) {
 	d := pgtest.On(t, "17")
 	t.Parallel()
 	k := newDesk(t, d)
-	// More than one shard makes every enqueue hold its lane four times as long.
+	// More than one shard makes every enqueue hold its lane sixteen times as long:
+	// harm also against a moment in which others kept the machine busy.
 	for _, sql := range []string{
 		`CREATE FUNCTION slower() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-			IF (SELECT enqueue_shards FROM awa.queue_meta WHERE queue = NEW.queue) > 1 THEN PERFORM pg_sleep(0.06); END IF;
+			IF (SELECT enqueue_shards FROM awa.queue_meta WHERE queue = NEW.queue) > 1 THEN PERFORM pg_sleep(0.3); END IF;
 			RETURN NULL; END $$`,
 		`CREATE TRIGGER slower AFTER INSERT ON awa.ready_entries FOR EACH ROW EXECUTE FUNCTION slower()`,
 	} {
