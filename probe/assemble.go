@@ -202,7 +202,11 @@ func countApplied(r *control.Reading) {
 		case control.AppliedUnknown:
 		}
 	}
-	if len(r.ProducerList) > 0 {
-		r.Applied, r.Producers = control.Some(float64(on)), control.Some(float64(len(r.ProducerList)))
+	if len(r.ProducerList) == 0 {
+		return
+	}
+	r.Producers = control.Some(float64(len(r.ProducerList)))
+	if r.Shards > 0 { // on a count that nobody knows there is not none of them
+		r.Applied = control.Some(float64(on))
 	}
 }

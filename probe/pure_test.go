@@ -376,3 +376,13 @@ func TestTheGrantThatShowsSessionsWorksForARoleThatInheritsNothing(t *testing.T)
 		}
 	}
 }
+
+func TestNobodyIsOnACountThatIsNotKnown(t *testing.T) {
+	list := []control.Producer{{ID: "a", State: control.AppliedUnknown}, {ID: "b", State: control.AppliedOn}}
+	for shards, want := range map[int]control.Value{0: control.None(), 2: control.Some(1)} {
+		r := control.Reading{Shards: shards, ProducerList: list}
+		if countApplied(&r); r.Applied != want || r.Producers != control.Some(2) {
+			t.Errorf("%d shards: %v of %v, want %v of 2", shards, r.Applied, r.Producers, want)
+		}
+	}
+}

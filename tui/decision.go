@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"time"
 
 	"shardpilot/control"
@@ -78,7 +79,7 @@ func (m *Model) decisionPane(r row, w int) []line {
 	for _, s := range wrap(detail, w-2, 3, m.g.dots) {
 		lines = append(lines, text(roleText, "  "+s))
 	}
-	if d.PredictedGain.OK() {
+	if d.PredictedGain.OK() && !elsewhere(d) {
 		var p line
 		p.add(roleDim, "  a step is predicted to bring ").add(roleStrong, gain(d.PredictedGain, m.g.times))
 		lines = append(lines, p)
@@ -160,4 +161,12 @@ func (m *Model) timeOf(t time.Time) string {
 		return t.Format("Jan 02 15:04")
 	}
 	return t.Format("15:04:05")
+}
+
+// elsewhere says whether something else than lanes is in the way. The prediction is
+// about lanes alone, and would promise what they cannot give.
+func elsewhere(d *control.Decision) bool {
+	return slices.ContainsFunc(d.Blockers, func(b control.Blocker) bool {
+		return b.Rule == control.ReasonNotifyBound || b.Rule == control.ReasonStuckHolder || b.Rule == control.ReasonSkewed
+	})
 }

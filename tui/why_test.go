@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 
 	"shardpilot/control"
@@ -81,5 +82,26 @@ func TestSignsOfTheControllerAreWrittenInASCII(t *testing.T) {
 	}
 	if got := glyphSet("ascii").told("übrig"); got != `\u00fcbrig` {
 		t.Errorf("a letter became %q", got)
+	}
+}
+
+// What lanes alone would bring is no promise where something else is in the way.
+func TestNoGainIsPromisedWhereLanesAreNotInTheWay(t *testing.T) {
+	for rule, promised := range map[control.Reason]bool{control.ReasonCooldown: true, control.ReasonNotifyBound: false, control.ReasonStuckHolder: false, control.ReasonSkewed: false} {
+		w := acting(t)
+		edit := w.edit
+		w.edit = func(ev *control.Event) {
+			edit(ev)
+			for i := range ev.Decisions {
+				d := &ev.Decisions[i]
+				d.Step, d.Pending, d.Action = nil, false, control.ActionHold
+				d.Reason, d.PredictedGain, d.Blockers = rule, control.Some(1.5), []control.Blocker{{Rule: rule, Detail: "why"}}
+			}
+		}
+		w.play(1)
+		w.m.Resize(120, 40)
+		if got := strings.Contains(plainView(w.m), "predicted to bring"); got != promised {
+			t.Errorf("%s: a gain is promised: %v", rule, got)
+		}
 	}
 }
