@@ -119,9 +119,15 @@ func (m *Model) blockerLines(b control.Blocker, w int) []line {
 	return lines
 }
 
-// until prints a time and how far off it is by the server's clock.
+// until prints a time, with its day when that is another than today, and how far
+// off it is by the server's clock.
 func (m *Model) until(t time.Time) string {
-	s := t.In(m.opt.Now().Location()).Format("15:04:05 MST")
+	zone := m.opt.Now().Location()
+	now, then := m.clock().In(zone), t.In(zone)
+	s := then.Format("15:04:05 MST")
+	if now.Format(time.DateOnly) != then.Format(time.DateOnly) {
+		s = then.Format("2006-01-02 15:04:05 MST")
+	}
 	if left := t.Sub(m.clock()); left > 0 {
 		s += " (in " + age(left) + ")"
 	}

@@ -3,6 +3,7 @@ package tui
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"shardpilot/control"
 )
@@ -103,5 +104,17 @@ func TestNoGainIsPromisedWhereLanesAreNotInTheWay(t *testing.T) {
 		if got := strings.Contains(plainView(w.m), "predicted to bring"); got != promised {
 			t.Errorf("%s: a gain is promised: %v", rule, got)
 		}
+	}
+}
+
+func TestATimeOfAnotherDayHasItsDay(t *testing.T) {
+	w := acting(t)
+	now := w.m.clock()
+	if got := w.m.until(now.Add(time.Second)); strings.Contains(got, "-") {
+		t.Errorf("today: %s", got)
+	}
+	later := now.Add(48 * time.Hour)
+	if got, day := w.m.until(later), later.In(w.m.opt.Now().Location()).Format(time.DateOnly); !strings.HasPrefix(got, day) {
+		t.Errorf("the day after tomorrow: %s", got)
 	}
 }
