@@ -17,9 +17,10 @@ import (
 type Store interface {
 	// Load returns what is newer than the log entry with ID after, which is 0
 	// at first: then policies, pending steps, the log of the last 7 days and
-	// older changes, verdicts and acts, as far back as they are kept. When there is nothing newer, Saved.Last
-	// equals after and the rest is ignored. A log that ends before after is not
-	// the one that was read before: all of it is returned, as at first.
+	// older changes, verdicts and acts, as far back as they are kept. When there
+	// is nothing newer, Saved.Last equals after and the rest is ignored. A log
+	// that ends before after is not the one that was read before: all of it is
+	// returned, as at first.
 	//
 	// Every change of a policy or a pending step must come with a log entry,
 	// so that this is enough to notice it.

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"net/url"
+	"os"
+	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -35,9 +37,25 @@ func (c Conn) CommandLine(command ...string) string {
 	return strings.Join(words, " ")
 }
 
-// CommandLineWith is the same for who has the password in a passfile of its own.
+// CommandLineWith is the same, to be typed anywhere as it stands: with a passfile
+// of its own, and by this program's path where a shell would not find it.
 func (c Conn) CommandLineWith(passfile string, command ...string) string {
-	return "PGPASSFILE=" + shellWord(passfile) + " " + c.CommandLine(command...)
+	line := c.CommandLine(command...)
+	if self, err := os.Executable(); err == nil && !found(self) {
+		line = shellWord(self) + strings.TrimPrefix(line, "shardpilot")
+	}
+	return "PGPASSFILE=" + shellWord(passfile) + " " + line
+}
+
+// found says whether a shell that is told shardpilot starts the program at a path.
+func found(path string) bool {
+	there, err := exec.LookPath("shardpilot")
+	if err != nil {
+		return false
+	}
+	a, errA := os.Stat(there)
+	b, errB := os.Stat(path)
+	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
 // secretSetting is a password in a keyword string, with the space before it.

@@ -1,6 +1,7 @@
 package pty
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -163,17 +164,21 @@ func TestHeadlessDemoLeavesNothingBehind(t *testing.T) {
 	}
 }
 
-// reachable types what the demo says to type in another terminal.
+// reachable types what the demo says to type in another terminal, as it stands
+// and somewhere else.
 func reachable(t *testing.T, said string) {
 	t.Helper()
 	_, rest, ok := strings.Cut(said, "from another terminal: ")
 	line, _, _ := strings.Cut(rest, "\n")
-	words := strings.Fields(line)
-	if !ok || len(words) != 4 || words[1] != "shardpilot" {
+	if words := strings.Fields(line); !ok || len(words) != 4 || words[1] != binary {
 		t.Fatalf("nothing says how to reach the demo: %s", said)
 	}
-	got := runWith(t, words[:1], words[2:]...)
-	if got.code != 0 || !strings.Contains(got.out, "orders") {
-		t.Errorf("%s: exit code %d\n%s", line, got.code, got.both())
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
+	prepare(t, cmd, nil)
+	cmd.Dir = t.TempDir()
+	if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "orders") {
+		t.Errorf("%s: %v\n%s", line, err, out)
 	}
 }
