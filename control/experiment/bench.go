@@ -33,7 +33,10 @@ type Plan struct {
 	Max  int     `json:"max,omitempty"`
 	// AgainS is how many seconds of runs may be spent on measuring once more,
 	// with another seed, the shapes that fail; 0 lets the first round count.
-	AgainS  int       `json:"again_s,omitempty"`
+	AgainS int `json:"again_s,omitempty"`
+	// Pool lets all rounds of a shape count together, of which there may then be
+	// two more. Without it the second counts alone.
+	Pool    bool      `json:"pool,omitempty"`
 	Margins Margins   `json:"margins"`
 	Quick   bool      `json:"quick"`
 	Created time.Time `json:"created,omitzero"`

@@ -48,7 +48,7 @@ func (f Folder) Open(plan Plan, facts []Fact) (Book, error) {
 		return book, &control.Fault{Kind: control.FaultRefused, What: fmt.Sprintf("the folder %s holds another campaign: %s", f, what),
 			Hint: "name another --out, or give the same flags as then to go on with it"}
 	}
-	earlier.Plan.Margins, earlier.Plan.Quick = plan.Margins, plan.Quick
+	earlier.Plan.Margins, earlier.Plan.Quick, earlier.Plan.AgainS, earlier.Plan.Pool = plan.Margins, plan.Quick, plan.AgainS, plan.Pool
 	return earlier, nil
 }
 
@@ -60,7 +60,7 @@ func (f Folder) fault(what string, err error) error {
 // are. Margins only judge it, and when it was begun does not matter.
 func differs(earlier, now Plan) string {
 	fields := func(p Plan) map[string]json.RawMessage {
-		p.Margins, p.Quick, p.Created, p.AgainS = Margins{}, false, time.Time{}, 0
+		p.Margins, p.Quick, p.Created, p.AgainS, p.Pool = Margins{}, false, time.Time{}, 0, false
 		all := map[string]json.RawMessage{}
 		data, err := json.Marshal(p)
 		if err == nil {

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -10,18 +11,28 @@ import (
 // moody gives each seed a controller of its own: the rate it reaches where the
 // best count reaches 100.
 type moody struct {
-	rate map[uint64]float64
-	ran  []Job
+	rate     map[uint64]float64
+	reversal uint64 // the seed with which there is one
+	failAt   int    // the run that fails, from 1
+	ran      []Job
 }
+
+var errMoody = errors.New("not today")
 
 func (m *moody) Run(_ context.Context, job Job) (Result, error) {
 	m.ran = append(m.ran, job)
+	if len(m.ran) == m.failAt {
+		return Result{}, errMoody
+	}
 	rate := 100.0
 	if job.Setting.Static == 0 && job.Shape == "steady" {
 		rate = m.rate[job.Seed]
 	}
 	r := madeUp(job.Shape, job.Setting.Static, job.Seed, rate, 10)
 	r.Job = job
+	if m.reversal == job.Seed && job.Setting.Static == 0 && job.Shape == "steady" {
+		r.Reversals = 1
+	}
 	return r, nil
 }
 
@@ -58,6 +69,65 @@ func TestWhatFailsByChanceIsMeasuredOnceMore(t *testing.T) {
 	}
 }
 
+// TestRoundsOfAFullCampaignCountTogether: one good round does not make up for
+// bad ones, and what counts what must not happen is not tried again.
+func TestRoundsOfAFullCampaignCountTogether(t *testing.T) {
+	plan := Plan{Shapes: []string{"steady", "idle"}, Static: []int{1, 2}, Seeds: []uint64{1}, Seconds: 600, Margins: FullMargins(), Pool: true}
+	for name, tc := range map[string]struct {
+		rates    map[uint64]float64
+		againS   int
+		reversal uint64 // in the round with this seed
+		runs     int
+		passed   bool
+	}{
+		"good at once":            {map[uint64]float64{1: 99}, 9000, 0, 6, true},
+		"a little unlucky":        {map[uint64]float64{1: 93, 2: 99}, 9000, 0, 8, true},
+		"unlucky twice":           {map[uint64]float64{1: 91, 2: 95, 3: 104}, 9000, 0, 10, true},
+		"one good time of three":  {map[uint64]float64{1: 80, 2: 80, 3: 100, 4: 200}, 9000, 0, 10, false},
+		"no time for the third":   {map[uint64]float64{1: 91, 2: 95, 3: 104}, 2399, 0, 8, false},
+		"a reversal ends it":      {map[uint64]float64{1: 93, 2: 99}, 9000, 1, 6, false},
+		"also in the second time": {map[uint64]float64{1: 93, 2: 93, 3: 104}, 9000, 2, 8, false},
+	} {
+		bench := &moody{rate: tc.rates, reversal: tc.reversal}
+		plan.AgainS = tc.againS
+		gate := Gate{Bench: bench, Now: time.Now}
+		book, v, err := gate.Run(context.Background(), NewBook(plan, nil))
+		if err != nil || v.Passed != tc.passed || len(bench.ran) != tc.runs {
+			t.Errorf("%s: passed %v after %d runs, %v", name, v.Passed, len(bench.ran), err)
+		}
+		if _, again, err := gate.Run(context.Background(), book); err != nil || again.Passed != tc.passed || len(bench.ran) != tc.runs {
+			t.Errorf("%s: a finished campaign was played again: %d runs", name, len(bench.ran))
+		}
+	}
+}
+
+// TestAFurtherRoundThatWasCutShortGoesOn: its first run is kept, does not count
+// by itself, and is not made again.
+func TestAFurtherRoundThatWasCutShortGoesOn(t *testing.T) {
+	plan := Plan{Shapes: []string{"steady"}, Static: []int{1, 2}, Seeds: []uint64{1}, Seconds: 600, Margins: FullMargins(), AgainS: 9000, Pool: true}
+	bench := &moody{rate: map[uint64]float64{1: 93, 2: 99}, failAt: 5}
+	gate := Gate{Bench: bench, Now: time.Now, Folder: Folder(t.TempDir())}
+	begin := func() (Book, Verdict, error) {
+		book, err := gate.Folder.Open(plan, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return gate.Run(context.Background(), book)
+	}
+	book, v, err := begin()
+	if !errors.Is(err, errMoody) || len(book.Results) != 4 || v.Passed {
+		t.Fatalf("%d results, passed %v, %v", len(book.Results), v.Passed, err)
+	}
+	if l := lineOf(t, v, "steady", MetricSettled); l.Value > 0.94 {
+		t.Errorf("half a round counts: %+v", l)
+	}
+	bench.failAt = 0
+	book, v, err = begin()
+	if err != nil || !v.Passed || len(book.Results) != 5 || len(bench.ran) != 6 {
+		t.Errorf("%d results after %d runs, passed %v, %v", len(book.Results), len(bench.ran), v.Passed, err)
+	}
+}
+
 // TestAStaticRunMayBeShorterThanTheControllers where the load repeats itself:
 // the controller's settled part is held against the whole of it.
 func TestAStaticRunMayBeShorterThanTheControllers(t *testing.T) {
@@ -91,13 +161,13 @@ func TestTheLatencyLineKnowsWhatIsNoDifference(t *testing.T) {
 }
 
 // TestTheCampaignsEndInTime: the quick one with its second round below five
-// minutes, the full one within half an hour, and both play every shape under the
+// minutes, the full one with its further rounds within 72, and both play every shape under the
 // controller and a count.
 func TestTheCampaignsEndInTime(t *testing.T) {
 	for _, tc := range []struct {
 		plan  Plan
 		limit time.Duration
-	}{{QuickPlan(), 270 * time.Second}, {FullPlan(), 30 * time.Minute}} {
+	}{{QuickPlan(), 270 * time.Second}, {FullPlan(), 72 * time.Minute}} {
 		jobs := tc.plan.Jobs()
 		if took := Expected(jobs) + time.Duration(tc.plan.AgainS)*time.Second; took > tc.limit {
 			t.Errorf("%v, may take %v", took, tc.limit)

@@ -39,11 +39,12 @@ type folder struct {
 	who  account
 }
 
-// temporary makes a fresh folder that the account can reach.
-func temporary(who account) (*folder, error) {
+// temporary makes a fresh folder that the account can reach, best in one of the
+// preferred roots if it has room for so many bytes.
+func temporary(who account, preferred []string, room int64) (*folder, error) {
 	var tried []string
-	for _, root := range []string{os.TempDir(), "/tmp", "/var/tmp"} {
-		if slices.Contains(tried, root) {
+	for i, root := range slices.Concat(preferred, []string{os.TempDir(), "/tmp", "/var/tmp"}) {
+		if slices.Contains(tried, root) || i < len(preferred) && free(root) < room {
 			continue
 		}
 		tried = append(tried, root)
@@ -66,6 +67,16 @@ func temporary(who account) (*folder, error) {
 		What: "no folder for PostgreSQL's files could be made in " + strings.Join(tried, " or "),
 		Hint: "make room there, or point TMPDIR at a folder that PostgreSQL's user can enter",
 	}
+}
+
+// free is how many bytes an account that is not root can still write below
+// path, 0 when that cannot be found out.
+func free(path string) int64 {
+	var at syscall.Statfs_t
+	if syscall.Statfs(path, &at) != nil {
+		return 0
+	}
+	return int64(at.Bavail) * int64(at.Bsize)
 }
 
 // kept opens or makes a folder whose data stays, and for root gives it to the

@@ -116,3 +116,34 @@ func TestAFolderTheAccountCannotEnterIsRefusedBeforeAnythingRuns(t *testing.T) {
 	_, err = stranger.within(Binaries{Dir: closed}, t.TempDir())
 	mustFault(t, err, control.FaultFailed)
 }
+
+// TestAPreferredRootIsUsedWhereItHasRoom and otherwise the usual one is.
+func TestAPreferredRootIsUsedWhereItHasRoom(t *testing.T) {
+	who, err := runAs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	preferred := openDir(t)
+	for name, tc := range map[string]struct {
+		roots []string
+		room  int64
+		there bool
+	}{
+		"room enough":        {[]string{preferred}, 1 << 20, true},
+		"not enough":         {[]string{preferred}, 1 << 62, false},
+		"no such root":       {[]string{filepath.Join(preferred, "none")}, 1, false},
+		"the second will do": {[]string{filepath.Join(preferred, "none"), preferred}, 1 << 20, true},
+	} {
+		f, err := temporary(who, tc.roots, tc.room)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if there := filepath.Dir(f.path) == preferred; there != tc.there {
+			t.Errorf("%s: in %s", name, f.path)
+		}
+		if err := f.abandon(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -42,6 +42,8 @@ type Options struct {
 	Version  string            // major version such as "17", "" for the newest found
 	Bin      string            // folder of the binaries, from a flag; "" to search
 	Keep     string            // folder whose data stays and is used again; "" for a temporary one
+	Roots    []string          // folders for a temporary one, tried before the usual ones where they have Room
+	Room     int64             // bytes
 	Log      func(line string) // told each step; may be nil
 	Settings map[string]string // postgresql.conf settings, over the defaults of this package
 
@@ -107,7 +109,7 @@ func lodging(ctx context.Context, opts Options, who account) (*folder, error) {
 	if opts.Keep != "" {
 		return kept(ctx, opts.Keep, who, keptLimit)
 	}
-	return temporary(who)
+	return temporary(who, opts.Roots, opts.Room)
 }
 
 // bringUp takes a claimed folder to a server that takes connections.
