@@ -19,13 +19,17 @@ const (
 	VerbManual   Verb = "manual" // never touch the queue
 )
 
+// MaxWhy is the longest reason that an operator may give, in characters: it
+// stands in each entry's row and on screens.
+const MaxWhy = 200
+
 // Command is one request of an operator.
 type Command struct {
 	Verb  Verb
 	Queue string // physical name, raw
 	Actor string // name of the person
 	Host  string // where they sit
-	Why   string // their reason
+	Why   string // their reason, MaxWhy characters at most
 	Force bool   // overrule rules that may be overruled; a separate, named action
 
 	// Expect is the generation of the pending step the operator saw. Approve

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -25,6 +26,8 @@ func check(c Command, set *pflag.FlagSet) error {
 		return usageOf(c.Name, "--pace must be 1 to 48, got %v", c.Run.Pace)
 	case has("metrics-queues") && (c.Run.MetricsQueues < 1 || c.Run.MetricsQueues > 1000):
 		return usageOf(c.Name, "--metrics-queues must be 1 to 1000, got %d", c.Run.MetricsQueues)
+	case has("why") && utf8.RuneCountInString(c.Act.Why) > control.MaxWhy:
+		return usageOf(c.Name, "--why must be at most %d characters, got %d", control.MaxWhy, utf8.RuneCountInString(c.Act.Why))
 	case has("port") && set.Changed("port") && (c.Conn.Port < 1 || c.Conn.Port > 65535):
 		return usageOf(c.Name, "--port must be 1 to 65535, got %d", c.Conn.Port)
 	}

@@ -70,6 +70,8 @@ func TestBadArgumentsAreUsageFaultsThatNameTheFlag(t *testing.T) {
 		{"demo --hold -5ms", "--hold"},
 		{"demo --shards 65", "--shards"},
 		{"set --auto --max 8", "--queue"},
+		{"set --queue q --unpin --why " + strings.Repeat("x", 201), "--why"},
+		{"reject --queue q --why " + strings.Repeat("ü", 201), "--why"},
 		{"set --queue q", "--auto"},
 		{"set --queue q --auto", "--max"},
 		{"set --queue q --auto --max 1", "--max"},
