@@ -401,6 +401,11 @@ func open(ctx context.Context, cmd cli.Command, cfg *db.Config, log *slog.Logger
 	if cmd.Name == "experiment" {
 		conf.Policy = bench.Policy(pace)
 	}
+	if leads && conf.Process == control.ModeEnforced && cmd.Name != "experiment" {
+		for _, short := range control.Shortfalls() {
+			log.Info("enforced falls short of the best fixed count", "where", short.Load, "why", short.Why)
+		}
+	}
 	s.recorder = record.NewRecorder(record.Options{Program: version, Process: conf.Process, Pace: pace, Policy: conf.Policy,
 		Limits: record.Limits{Bytes: int64(cmd.Record.MaxSize)}, Hash: cmd.Record.Hash, Now: time.Now})
 	s.unfiled = func(err error) { log.Error("recording", "error", err) }

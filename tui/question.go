@@ -33,8 +33,16 @@ func (m *Model) sentence(d *dialog) string {
 	return name
 }
 
-// price is what the command would cost beyond what it says.
+// price is what the command would cost beyond what it says: letting the
+// controller act by itself costs what it is known not to do.
 func (m *Model) price(d *dialog) []string {
+	if f := d.get("mode"); f.choices != nil && f.choices[f.at] == string(control.ModeEnforced) {
+		var short []string
+		for _, s := range control.Shortfalls() {
+			short = append(short, s.Words())
+		}
+		return short
+	}
 	if d.changesNothing() {
 		return nil
 	}

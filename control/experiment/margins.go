@@ -1,5 +1,7 @@
 package experiment
 
+import "shardpilot/control"
+
 // Metric names a line of the verdict.
 type Metric string
 
@@ -65,12 +67,13 @@ func QuickMargins() Margins {
 // speed is what more lanes are for.
 var speed = []Metric{MetricSettled, MetricTransition, MetricP99}
 
+// exceptions are where the controller falls short by design.
 func exceptions() []Exception {
-	return []Exception{
-		{Shape: "skewed", Metrics: speed, Why: "most of the waits are in the lane of one ordering key; more lanes help the other keys only, and the controller refuses them"},
-		{Shape: "notify", Metrics: speed, Why: "beyond two lanes a doubling brings far less than the 15% that a step must promise, and lanes are for ever: the controller stops where NOTIFY is in the way"},
-		{Shape: "stuck", Metrics: speed, Why: "more lanes would let some sessions pass the stuck transaction; the controller names it and does not grow for it"},
+	var list []Exception
+	for _, s := range control.Shortfalls() {
+		list = append(list, Exception{Shape: s.Shape, Metrics: speed, Why: s.Why})
 	}
+	return list
 }
 
 // cannot is why a line is not to be met, "" when it is.

@@ -71,6 +71,11 @@ func (a Act) Consequences(place string, now int, undo control.Undo) string {
 	switch {
 	case a.Auto:
 		fmt.Fprintf(&b, "  auto, at most %d enqueue shards, %s.\n", a.Max, a.autoMode())
+		if a.Enforced {
+			for _, s := range control.Shortfalls() {
+				b.WriteString("  - " + s.Words() + "\n")
+			}
+		}
 	case a.Manual > 0:
 		fmt.Fprintf(&b, "  %s, manual: the controller never touches it.\n", shards(a.Manual))
 	case a.Pin > 0:

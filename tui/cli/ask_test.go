@@ -134,6 +134,14 @@ func TestConsequencesNameTheOrderingContractBeforeAnybodyAgrees(t *testing.T) {
 	if words := (Act{Queue: "q", Pin: 1}).Consequences("db", 4, control.Undo{}); strings.Contains(words, "partitioned FIFO") || !strings.Contains(words, "lanes stay") {
 		t.Errorf("lowering has another price:\n%s", words)
 	}
+	for _, short := range control.Shortfalls() {
+		if words := (Act{Queue: "q", Auto: true, Max: 4, Enforced: true}).Consequences("db", 4, control.Undo{}); !strings.Contains(words, short.Why) {
+			t.Errorf("enforced, and nothing is said of %s: %s", short.Shape, words)
+		}
+		if words := (Act{Queue: "q", Auto: true, Max: 4}).Consequences("db", 4, control.Undo{}); strings.Contains(words, short.Why) {
+			t.Errorf("shadow acts on nothing, and yet: %s", words)
+		}
+	}
 	if words := (Act{Queue: "q", Unpin: true}).Consequences("db", 4, control.Undo{}); strings.Contains(words, "  - ") {
 		t.Errorf("unpinning costs nothing:\n%s", words)
 	}
