@@ -714,8 +714,10 @@ func set(ctx context.Context, cmd cli.Command) error {
 	if err != nil {
 		return err
 	}
-	atOnce := func(control.Decision, int) bool { return true }
-	return byHand(ctx, cmd, cfg, atOnce, func(ctx context.Context, r *loop.Runner, e control.Event, now control.Decision) error {
+	if cmd.Act.ChangesCount() && !cmd.Act.Force {
+		fmt.Fprintf(os.Stderr, "looking at %s for up to %d s, for figures that the change is compared with\n", tui.Safe(cmd.Act.Queue), cli.SetLooks)
+	}
+	return byHand(ctx, cmd, cfg, cmd.Act.CanCompare, func(ctx context.Context, r *loop.Runner, e control.Event, now control.Decision) error {
 		if err := cmd.Agree(ctx, cmd.Act.Consequences(cli.Place(e), now.From, now.Undo)); err != nil {
 			return err
 		}

@@ -50,6 +50,30 @@ func CanJudge(d control.Decision, looks int) bool {
 	return looks >= ApproveLooks && !few || d.Step == nil && looks > 3
 }
 
+// SetLooks is how many seconds a change by hand looks at a queue before it asks:
+// what comes of the change is compared with what was seen.
+const SetLooks = 5
+
+// CanCompare says whether enough of a queue was seen for a change of its count
+// to be judged by. Forced, nothing is waited for.
+func (a Act) CanCompare(d control.Decision, looks int) bool {
+	if a.Force || !a.changes(d) {
+		return true
+	}
+	return looks >= SetLooks && d.Evidence.EnqueueRate.OK() || looks >= 2*SetLooks
+}
+
+// ChangesCount says whether a may write a shard count.
+func (a Act) ChangesCount() bool { return a.Undo || a.given() > 0 }
+
+// given is the count that a asks for, 0 for none.
+func (a Act) given() int { return max(a.Manual, a.Pin, a.Override) }
+
+// changes says whether a writes another count than the queue has.
+func (a Act) changes(d control.Decision) bool {
+	return a.Undo && d.Undo.From != 0 || a.given() > 0 && a.given() != d.From
+}
+
 // TooLittle refuses to go by what was seen of a queue within a time, because
 // samples were missed all along.
 func TooLittle(queue string, within time.Duration) error {

@@ -43,3 +43,27 @@ func TestWhatWasNotLookedAtIsNotSampled(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAChangeByHandIsSeenComing: it looks long enough for figures to compare
+// with, and no longer than that; what changes no count, or is forced, does not wait.
+func TestAChangeByHandIsSeenComing(t *testing.T) {
+	measured := control.Decision{From: 2, Evidence: control.Evidence{EnqueueRate: control.Some(10)}, Undo: control.Undo{From: 2, To: 1}}
+	silent := control.Decision{From: 2, Undo: control.Undo{From: 2, To: 1}}
+	for _, tc := range []struct {
+		act   Act
+		d     control.Decision
+		looks int
+	}{
+		{Act{Override: 4}, measured, SetLooks}, {Act{Override: 4}, silent, 2 * SetLooks}, {Act{Override: 2}, silent, 1}, {Act{Override: 4, Force: true}, silent, 1},
+		{Act{Pin: 4}, measured, SetLooks}, {Act{Pin: 2}, silent, 1}, {Act{Manual: 1}, measured, SetLooks}, {Act{Undo: true}, measured, SetLooks},
+		{Act{Undo: true}, control.Decision{From: 2}, 1}, {Act{Unpin: true}, silent, 1}, {Act{Auto: true, Max: 8}, silent, 1}, {Act{PauseUp: true}, silent, 1},
+	} {
+		looks := 1
+		for !tc.act.CanCompare(tc.d, looks) && looks < 100 {
+			looks++
+		}
+		if looks != tc.looks {
+			t.Errorf("%+v acts after %d looks, want %d", tc.act, looks, tc.looks)
+		}
+	}
+}
