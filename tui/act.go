@@ -38,24 +38,31 @@ func actionBindings() []binding {
 	}
 }
 
+// barred says why nothing can be done from here at this moment, "" when it can.
+// It is asked when a question opens and again at its Yes: minutes may lie between.
+func (m *Model) barred() string {
+	switch {
+	case m.failure != nil, m.newest == nil:
+		return "there is no fresh reading: nothing can be done until there is"
+	case m.stale():
+		return "the newest reading is " + age(ageOf(*m.newest, m.opt.Now())) + " old: nothing can be done until there is a fresh one"
+	case m.paused:
+		return "the picture is not live: nothing can be done from it; end returns to the newest reading"
+	case m.newest.Snapshot.Database.Standby:
+		return "this is a standby: nothing can be written here"
+	}
+	return m.noPolicy()
+}
+
 // ask opens a dialog about the queue under the cursor, if it can be shown whole.
 func (m *Model) ask(open func(*Model, row)) {
 	r, ok := m.selected()
-	switch {
-	case !ok:
+	if !ok {
 		m.say("no queue under the cursor")
 		return
-	case m.failure != nil:
-		m.say("there is no fresh reading: nothing can be done until there is")
-		return
-	case m.paused:
-		m.say("the picture is not live: nothing can be done from it; end returns to the newest reading")
-		return
-	case m.newest.Snapshot.Database.Standby:
-		m.say("this is a standby: nothing can be written here")
-		return
-	case m.noPolicy() != "":
-		m.say(m.noPolicy())
+	}
+	if why := m.barred(); why != "" {
+		m.say(why)
 		return
 	}
 	open(m, r)
@@ -74,7 +81,7 @@ func (m *Model) newDialog(r row, v control.Verb, title, yes string) *dialog {
 }
 
 func reasonField() field {
-	return field{name: "reason", limit: 200, hint: "for the log"}
+	return field{name: "reason", limit: control.MaxWhy, hint: "for the log"}
 }
 
 func lowerField() field { return forceField("lower although upper lanes are not drained (space)") }
@@ -277,11 +284,22 @@ func (d *dialog) target() int {
 	return d.to
 }
 
+// writesCount says whether a command of verb v cannot but write a shard count.
+func writesCount(v control.Verb) bool {
+	return v == control.VerbApprove || v == control.VerbOverride || v == control.VerbUndo
+}
+
 // command is what Yes means, or why it means nothing yet.
 func (m *Model) command(d *dialog) (control.Command, string) {
 	c := control.Command{Verb: d.verb, Queue: d.queue, Actor: m.opt.Actor, Host: m.opt.Host, Why: strings.TrimSpace(d.get("reason").value),
 		Force: d.get("force").on, Accept: d.get("accept").on, Expect: d.expect}
 	to := d.target()
+	if why := m.barred(); why != "" {
+		return c, why
+	}
+	if why := m.noCounts(); why != "" && writesCount(d.verb) {
+		return c, why
+	}
 	switch d.verb {
 	case control.VerbOverride, control.VerbPin:
 		if to < control.MinShards || to > control.MaxShards {

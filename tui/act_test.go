@@ -300,3 +300,89 @@ func TestCommandsGoOutOnceAndComeBack(t *testing.T) {
 		t.Errorf("%d commands went out", n)
 	}
 }
+
+// What held when a question was opened need not hold when it is answered.
+func TestWhatStandsInTheWayAtYesIsSaidAndNothingSent(t *testing.T) {
+	for name, c := range map[string]struct {
+		key    string
+		happen func(*world)
+		want   string
+	}{
+		"the readings stop":        {"a", func(w *world) { w.now = w.now.Add(15 * time.Second) }, "nothing can be done until there is a fresh one"},
+		"reading fails":            {"p", func(w *world) { w.fail("the connection is gone", time.Second) }, "there is no fresh reading"},
+		"it is a standby now":      {"p", func(w *world) { w.change(func(ev *control.Event) { ev.Snapshot.Database.Standby = true }) }, "this is a standby"},
+		"the server is read-only":  {"x", func(w *world) { w.change(func(ev *control.Event) { ev.Snapshot.Database.ReadOnly = true }) }, "this server accepts no writes"},
+		"the log cannot be used":   {"b", func(w *world) { w.change(func(ev *control.Event) { ev.Memory = "the decision log cannot be used" }) }, "the decision log cannot be used"},
+		"Awa begins to migrate":    {"a", func(w *world) { w.change(func(ev *control.Event) { ev.Snapshot.Awa = migrating }) }, "Awa migrates"},
+		"an undo, and it migrates": {"u", func(w *world) { w.change(func(ev *control.Event) { ev.Snapshot.Awa = migrating }) }, "Awa migrates"},
+	} {
+		w := acting(t)
+		w.keys(c.key)
+		if w.m.dialog == nil {
+			t.Fatalf("%s: nothing is asked", name)
+		}
+		c.happen(w)
+		w.m.dialog.focus = w.m.dialog.no() + 1
+		if e := w.keys("enter"); e.Do != nil {
+			t.Errorf("%s: %+v was sent", name, e.Do)
+		}
+		has(t, w.m, c.want)
+	}
+	w := acting(t) // a policy can be changed during a migration
+	w.keys("x")
+	w.change(func(ev *control.Event) { ev.Snapshot.Awa = migrating })
+	w.m.dialog.focus = w.m.dialog.no() + 1
+	if e := w.keys("enter"); e.Do == nil {
+		t.Error("a step cannot be rejected while Awa migrates")
+	}
+}
+
+var migrating = control.Installation{State: control.AwaActive, Sentence: "Awa migrates.", MayWatch: true}
+
+// change plays a second in which more is different than before.
+func (w *world) change(edit func(*control.Event)) {
+	before := w.edit
+	w.edit = func(ev *control.Event) { before(ev); edit(ev) }
+	w.play(1)
+}
+
+func TestAStaleReadingIsActedOnByNoKey(t *testing.T) {
+	for _, k := range actionKeys {
+		w := acting(t)
+		w.now = w.now.Add(15 * time.Second)
+		w.m.Advance()
+		w.keys(k)
+		if w.m.dialog != nil {
+			t.Errorf("%q asks about a reading of 15 s ago", k)
+		}
+		has(t, w.m, "the newest reading is 15s old")
+	}
+}
+
+// Who lets the controller act is told where that is known to be worth less.
+func TestEnforcedSaysWhereItFallsShort(t *testing.T) {
+	w := acting(t)
+	w.keys("m")
+	lacks(t, w.m, "less than the best fixed count")
+	w.keys("right")
+	shown := unwrapped(w.m)
+	for _, s := range control.Shortfalls() {
+		if !strings.Contains(shown, s.Load) {
+			t.Errorf("nothing is said of %s:\n%s", s.Shape, w.m.View())
+		}
+	}
+	w.m.Resize(80, 24)
+	if !w.m.dialogFits() {
+		t.Error("it cannot be asked at 80x24")
+	}
+}
+
+// In the past nothing is offered that is refused there.
+func TestThePastOffersNoActs(t *testing.T) {
+	w := acting(t)
+	has(t, w.m, "a approves, x rejects", "a approve")
+	w.keys(" ")
+	lacks(t, w.m, "a approves", "a approve")
+	w.keys("a")
+	has(t, w.m, "the picture is not live")
+}

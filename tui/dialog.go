@@ -129,8 +129,6 @@ func (m *Model) dialogEnter() Effect {
 		d.focus++
 	case d.focus == d.no():
 		m.dialog = nil
-	case m.failure != nil:
-		d.problem = "there is no fresh reading: nothing can be done until there is"
 	case d.seen < d.lines:
 		d.problem = "there is more to read first: page down"
 	default:

@@ -61,9 +61,9 @@ func (m *Model) bindings() []binding {
 	var acts, saves []binding
 	if m.opt.Do != nil && !m.opt.ReadOnly {
 		acts = actionBindings()
-		if m.noCounts() != "" || m.noPolicy() != "" { // they still say why, and are not offered
+		if none := m.paused || m.noPolicy() != ""; none || m.noCounts() != "" { // they still say why, and are not offered
 			for i := range acts {
-				if acts[i].short == "approve" || acts[i].short == "override" || m.noPolicy() != "" {
+				if none || acts[i].short == "approve" || acts[i].short == "override" {
 					acts[i].short = ""
 				}
 			}

@@ -128,6 +128,9 @@ func (m *memory) queue(i int, name string) *queue {
 	q := m.find(i, name)
 	if q == nil {
 		q = &queue{name: name, label: safe(name, m.g.ascii), history: newHistory()}
+		if name == "" {
+			q.label = `""` // Awa takes it, and a blank row would be read as none
+		}
 		m.queues[name] = q
 	}
 	return q

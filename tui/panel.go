@@ -114,6 +114,8 @@ func (m *Model) pendingCard(d *control.Decision, w int) []line {
 	if m.opt.Do != nil && !m.opt.ReadOnly {
 		fact = "a approves, x rejects"
 		switch {
+		case m.paused:
+			fact = ""
 		case m.noPolicy() != "":
 			fact = "read-only"
 		case m.noCounts() != "":
