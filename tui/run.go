@@ -324,10 +324,7 @@ func (p *program) effect(e Effect) tea.Cmd {
 		}
 	}
 	if e.tape != nil {
-		select {
-		case p.pump.deck.moves <- *e.tape:
-		default: // a key that is held: those before it are still being done
-		}
+		p.pump.deck.ask(*e.tape)
 	}
 	if e.Do != nil {
 		select {

@@ -107,25 +107,57 @@ func (d *deck) run(ctx context.Context, send func(tea.Msg)) {
 	}
 }
 
-// take does what keys ask for. Of several jumps in a row only the last is made.
-func (d *deck) take(m move) {
+// then is what m and a later move come to together: of several jumps only the
+// last is made, and a step before a jump with it.
+func (m move) then(next move) move {
+	next.step = next.step || m.step && m.at == nil
+	if next.at == nil {
+		next.at = m.at
+	}
+	if next.on == nil {
+		next.on = m.on
+	}
+	if next.speed == 0 {
+		next.speed = m.speed
+	}
+	return next
+}
+
+// ask hands a move over without waiting, for the one goroutine that takes keys.
+// A key that is held, while those before it are still being done, loses nothing.
+func (d *deck) ask(m move) {
+	select {
+	case d.moves <- m:
+		return
+	default:
+	}
+	var all move
 	for more := true; more; {
-		if m.on != nil {
-			d.on = *m.on
-		}
-		if m.speed > 0 {
-			d.speed = m.speed
-		}
 		select {
-		case next := <-d.moves:
-			if next.at == nil {
-				next.at = m.at
-			}
-			next.step = next.step || m.step && m.at == nil
-			m = next
+		case before := <-d.moves:
+			all = all.then(before)
 		default:
 			more = false
 		}
+	}
+	d.moves <- all.then(m) // there is room: nobody else sends
+}
+
+// take does what keys ask for.
+func (d *deck) take(m move) {
+	for more := true; more; {
+		select {
+		case next := <-d.moves:
+			m = m.then(next)
+		default:
+			more = false
+		}
+	}
+	if m.on != nil {
+		d.on = *m.on
+	}
+	if m.speed > 0 {
+		d.speed = m.speed
 	}
 	switch {
 	case m.at != nil:

@@ -270,3 +270,25 @@ func TestTheDeckPlaysToTheEnd(t *testing.T) {
 		t.Errorf("%d events were shown, the last at %v", len(at), at)
 	}
 }
+
+// A key that is held while the tape is being sought loses nothing but the steps
+// in between: the last speed, the last jump, and whether it plays.
+func TestKeysThatCannotBeTakenYetAreTakenTogether(t *testing.T) {
+	t.Parallel()
+	th := newTheatre(t, newFilm(t, 900))
+	for range 40 { // nobody takes them
+		for _, k := range []string{" ", "L", "+", "H", ">"} {
+			if e := th.m.Key(k); e.tape != nil {
+				th.d.ask(*e.tape)
+			}
+		}
+	}
+	th.d.take(<-th.d.moves)
+	if len(th.d.moves) > 0 {
+		t.Errorf("%d moves are left", len(th.d.moves))
+	}
+	if th.d.speed != th.m.tape.speed || th.d.speed != fastest || th.d.on != th.m.tape.on {
+		t.Errorf("the deck goes at %d, on %v; the screen says %d, on %v", th.d.speed, th.d.on, th.m.tape.speed, th.m.tape.on)
+	}
+	th.shows("09:41:53")
+}
