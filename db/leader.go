@@ -234,7 +234,11 @@ func (l *Leader) TryLead(ctx context.Context, conn *pgx.Conn) (epoch int64, err 
 		if err := conn.QueryRow(ctx, query("leader/name")).Scan(&who.Epoch, &who.Name, &who.Host, &who.PID); err != nil {
 			return 0, interpret(err, "ask who leads")
 		}
-		l.set(who.leadership())
+		now := who.leadership()
+		if now.Name == l.name() { // whose end PostgreSQL has not noticed
+			now = control.Leadership{Epoch: who.Epoch, Refused: "a former session of this process still has the lead, until PostgreSQL notices that it has ended"}
+		}
+		l.set(now)
 		return 0, nil
 	}
 	// The backend that took the lock must be the one that is ours.
@@ -250,9 +254,12 @@ func (l *Leader) TryLead(ctx context.Context, conn *pgx.Conn) (epoch int64, err 
 		// could not sign for it.
 		return 0, interpret(err, "write down who leads")
 	}
-	l.set(control.Leadership{Leading: true, Epoch: epoch, Name: processName(l.opts.Name, l.opts.Host, l.opts.PID)})
+	l.set(control.Leadership{Leading: true, Epoch: epoch, Name: l.name()})
 	return epoch, nil
 }
+
+// name is ours, as others are told it.
+func (l *Leader) name() string { return processName(l.opts.Name, l.opts.Host, l.opts.PID) }
 
 // beat is how long a sign of life may take.
 func (l *Leader) beat() time.Duration { return max(l.opts.Every, time.Second) }

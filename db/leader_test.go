@@ -99,6 +99,27 @@ func TestOneLeadsAndTheOthersNameIt(t *testing.T) {
 	})
 }
 
+// A session of ours that PostgreSQL still believes in is nobody to follow.
+func TestAFormerSessionOfOursIsNotAnotherLeader(t *testing.T) {
+	noEnv(t)
+	d := pgtest.One(t)
+	admin := d.Connect(t)
+	install(t, admin)
+	former := compete(t, d.URL, "anna")
+	former.becomes(t, "leader", leading)
+	now := compete(t, d.URL, "anna")
+	if l := now.becomes(t, "held up", func(l control.Leadership) bool { return l.Refused != "" }); l.Leading || l.Name != "" ||
+		!strings.Contains(l.Refused, "former session of this process") {
+		t.Errorf("%+v", l)
+	}
+	if err := former.stop(); err != nil {
+		t.Error(err)
+	}
+	if l := now.becomes(t, "leader", leading); l.Refused != "" || l.Epoch != 2 {
+		t.Errorf("%+v", l)
+	}
+}
+
 // A change holds the row of the leader, whose signs of life wait for it.
 func TestALeadOutlivesAChangeThatTakesLong(t *testing.T) {
 	noEnv(t)
