@@ -55,6 +55,17 @@ type LogEntry struct {
 	Before        Figures   `json:"before,omitzero"` // of a change: what it will be compared with
 }
 
+// MadeAnew says whether entries that came together, ascending, are of another log
+// than one of which last was the newest entry, at the time at: the schema was
+// dropped and made again, or a backup restored, and its numbers begin anew.
+func MadeAnew(entries []LogEntry, last int64, at time.Time) bool {
+	if len(entries) == 0 {
+		return false
+	}
+	newest := &entries[len(entries)-1]
+	return newest.ID != 0 && newest.ID < last && newest.At.After(at)
+}
+
 // SetAside adds rules that a person sets aside with what the entry is about.
 func (e *LogEntry) SetAside(aside ...Blocker) {
 	e.Blockers = append(e.Blockers, aside...)

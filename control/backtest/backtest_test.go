@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -224,5 +225,28 @@ func TestBadThresholdsAreRefused(t *testing.T) {
 	c, err := ParseChanges(control.DefaultPolicy().Pace(20), 20, []string{"GrowWindow=4m"})
 	if err != nil || c[0].Now != "12s" {
 		t.Errorf("at pace 20 four minutes are %+v, %v", c, err)
+	}
+}
+
+// TestALogThatWasMadeAnewIsLearnedAnew: nothing of what it held before counts,
+// and entries that are handed out again are known.
+func TestALogThatWasMadeAnewIsLearnedAnew(t *testing.T) {
+	at := time.Date(2026, 11, 1, 3, 0, 0, 0, time.UTC)
+	c := newController(rules{policy: control.DefaultPolicy()})
+	change := func(id int64, at time.Time) control.LogEntry {
+		return control.LogEntry{ID: id, At: at, Kind: control.LogChange, Queue: "orders", From: 1, To: 2, Outcome: control.OutcomeApplied, Actor: "controller", Reason: control.ReasonContended}
+	}
+	c.learn([]control.LogEntry{change(40, at), change(41, at.Add(time.Second))}, at.Add(time.Minute))
+	before := c.member("orders").State
+	c.learn([]control.LogEntry{change(40, at), change(41, at.Add(time.Second))}, at.Add(time.Minute))
+	if after := c.member("orders").State; !reflect.DeepEqual(before, after) {
+		t.Errorf("entries that were handed out again changed the state:\n%+v\n%+v", before, after)
+	}
+	anew := []control.LogEntry{change(1, at.Add(time.Hour))}
+	c.learn(anew, at.Add(time.Hour))
+	fresh := newController(c.rules)
+	fresh.learn(anew, at.Add(time.Hour))
+	if c.last != 1 || !reflect.DeepEqual(c.member("orders").State, fresh.member("orders").State) || !reflect.DeepEqual(c.budget, fresh.budget) {
+		t.Errorf("after a log made anew: %d %+v\nof a fresh one: %+v", c.last, c.member("orders").State, fresh.member("orders").State)
 	}
 }

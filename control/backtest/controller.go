@@ -18,6 +18,7 @@ type controller struct {
 	members map[string]*control.Member
 	order   []*control.Member // by queue
 	last    int64             // newest entry learned
+	lastAt  time.Time         // and the newest time, on the server's clock
 	seen    bool              // an event came
 }
 
@@ -36,13 +37,28 @@ func (c *controller) member(queue string) *control.Member {
 	return m
 }
 
-// learn takes entries of the log in, each once.
+// anew says whether entries are of a log that was made anew.
+func (c *controller) anew(entries []control.LogEntry) bool {
+	return control.MadeAnew(entries, c.last, c.lastAt)
+}
+
+// learn takes entries of the log in, each once. Of a log that was made anew
+// nothing counts that it held before, as in the loop.
 func (c *controller) learn(entries []control.LogEntry, now time.Time) {
+	if c.anew(entries) {
+		c.last, c.budget = 0, control.Budget{}
+		for _, m := range c.order {
+			m.State = control.State{}
+		}
+	}
 	for _, e := range entries {
 		if e.ID != 0 && e.ID <= c.last {
 			continue
 		}
 		c.last = max(c.last, e.ID)
+		if e.At.After(c.lastAt) {
+			c.lastAt = e.At
+		}
 		c.budget.Learn(e, now)
 		if e.Queue != "" {
 			c.member(e.Queue).State.Learn(c.policy, e, now)

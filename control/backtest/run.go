@@ -128,10 +128,13 @@ func (r *run) known() error {
 // entries lists the steps of the log, and holds the controller's own entries
 // against what it asked for.
 func (r *run) entries(ev *control.Event) {
-	p := &r.report
+	p, last := &r.report, r.base.last
+	if r.base.anew(ev.Entries) {
+		last = 0
+	}
 	for i := range ev.Entries {
 		e := &ev.Entries[i]
-		if e.ID != 0 && e.ID <= r.base.last || r.o.Queue != "" && e.Queue != r.o.Queue {
+		if e.ID != 0 && e.ID <= last || r.o.Queue != "" && e.Queue != r.o.Queue {
 			continue
 		}
 		if e.Kind == control.LogProposed || e.Kind == control.LogChange || e.Kind == control.LogAdopted {

@@ -75,7 +75,7 @@ func (m *Metrics) render() []prometheus.Metric {
 	p.put(failures, m.failures)
 	p.put(probeStatements, m.statements)
 	p.put(eventsDropped, m.dropped)
-	p.value(snapshotAge, m.age(now))
+	p.put(snapshotAge, m.age(now))
 	p.value(policyCurrent, m.policyOK)
 	m.ledger.show(p)
 	if decided {

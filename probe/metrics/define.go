@@ -178,7 +178,7 @@ var (
 	awaInfo = gauge("shardpilot_awa_info", fact,
 		"What kind of Awa installation was found: its state, its queue-storage schema and its schema version.", "state", "schema", "version")
 	snapshotAge = gauge("shardpilot_snapshot_age_seconds", seconds,
-		"Age of the newest reading of the database, at the scrape. Absent before the first.")
+		"Age of the newest reading of the database, at the scrape; before the first, of the process.")
 	snapshots = counter("shardpilot_snapshots_total", number,
 		"Readings of the database that succeeded.")
 	failures = counter("shardpilot_read_failures_total", number,

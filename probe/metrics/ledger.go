@@ -1,10 +1,15 @@
 package metrics
 
-import "shardpilot/control"
+import (
+	"time"
+
+	"shardpilot/control"
+)
 
 // ledger counts entries of the decision log, each once.
 type ledger struct {
-	last      int64 // newest ID seen
+	last      int64     // newest ID seen
+	lastAt    time.Time // and the newest time, on the server's clock
 	kinds     map[control.LogKind]float64
 	verdicts  map[control.Verdict]float64
 	decisions map[decisionKey]float64
@@ -82,12 +87,23 @@ const (
 // newer version's log: labels stay few.
 const other = "other"
 
+// meet tells of entries that come together, before each is entered: those of a
+// log that was made anew count, though their numbers have been seen.
+func (l *ledger) meet(entries []control.LogEntry) {
+	if control.MadeAnew(entries, l.last, l.lastAt) {
+		l.last = 0
+	}
+}
+
 // enter says whether an entry is new, and counts it when it is to be counted.
 func (l *ledger) enter(e *control.LogEntry, counts bool) bool {
 	if e.ID != 0 && e.ID <= l.last {
 		return false
 	}
 	l.last = max(l.last, e.ID)
+	if e.At.After(l.lastAt) {
+		l.lastAt = e.At
+	}
 	if !counts {
 		return true
 	}

@@ -126,3 +126,45 @@ func TestDroppedEventsAreCountedAndNeverGoBack(t *testing.T) {
 	}
 	scraped(t, m).want(t, `shardpilot_events_dropped_total`, 3)
 }
+
+// TestALogThatWasMadeAnewIsCountedOn: its numbers begin again at 1.
+func TestALogThatWasMadeAnewIsCountedOn(t *testing.T) {
+	c := newClock()
+	m := made(c, 10)
+	entry := func(id int64, at time.Time) control.LogEntry {
+		return control.LogEntry{ID: id, At: at, Kind: control.LogAct, Queue: "orders", Actor: "ada@bastion"}
+	}
+	put := func(ids ...int64) {
+		e := c.tick(seen(time.Time{}, "orders", 1))
+		for _, id := range ids {
+			e.Entries = append(e.Entries, entry(id, e.Snapshot.At))
+		}
+		m.Observe(e)
+	}
+	acts := func(want float64) {
+		t.Helper()
+		scraped(t, m).want(t, `shardpilot_log_entries_total{kind="act"}`, want)
+	}
+	put(40, 41)
+	acts(2)
+	put(1, 2) // uninstalled and installed again
+	acts(4)
+	put(3)
+	acts(5)
+	e := c.tick(seen(time.Time{}, "orders", 1))
+	e.Entries = []control.LogEntry{entry(2, e.Snapshot.At.Add(-time.Minute)), entry(3, e.Snapshot.At.Add(-time.Minute))}
+	m.Observe(e) // handed out again
+	acts(5)
+}
+
+// TestAFirstLookThatHangsAges: before any reading the age is that of the process.
+func TestAFirstLookThatHangsAges(t *testing.T) {
+	c := newClock()
+	m := made(c, 10)
+	c.move(45 * time.Second)
+	got := scraped(t, m)
+	got.want(t, `shardpilot_snapshot_age_seconds`, 45)
+	if keys := got.named(databaseUp); len(keys) > 0 {
+		t.Errorf("%v is shown before the first event", keys)
+	}
+}

@@ -214,6 +214,7 @@ func (m *Metrics) learn(entries []control.LogEntry) {
 	if m.snapshot != nil {
 		began = began.Add(m.snapshot.ClockSkew)
 	}
+	m.ledger.meet(entries)
 	for i := range entries {
 		e := &entries[i]
 		if !m.ledger.enter(e, !e.At.Before(began)) {
@@ -250,10 +251,12 @@ func pause(e control.Event) time.Duration {
 	return max(e.Err.RetryIn, 0)
 }
 
-// age is the age of the newest snapshot in seconds, absent before the first.
-func (m *Metrics) age(now time.Time) control.Value {
-	if m.snapshot == nil {
-		return control.None()
+// age is the age of the newest snapshot in seconds; before the first that of the
+// process, since a first look that hangs is to be noticed too.
+func (m *Metrics) age(now time.Time) float64 {
+	since := m.began
+	if m.snapshot != nil {
+		since = m.snapshotAt
 	}
-	return control.Some(math.Max(now.Sub(m.snapshotAt).Seconds(), 0))
+	return math.Max(now.Sub(since).Seconds(), 0)
 }

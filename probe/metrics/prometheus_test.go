@@ -69,6 +69,11 @@ func faults() map[string]struct {
 			e.Err, e.Snapshot = &control.Failure{What: "gone", Since: e.At}, nil
 			return true
 		}},
+		"forgetful": {[]string{"ShardpilotLogNotKept"}, func(e *control.Event) bool { e.Memory = "watch only: no schema"; return true }},
+		"half blind": {[]string{"ShardpilotPartsUnread"}, func(e *control.Event) bool {
+			e.Snapshot.Problems = []control.Problem{{Part: "depth", Detail: "not allowed"}}
+			return true
+		}},
 		"hanging": {[]string{"ShardpilotSnapshotStale"}, func(*control.Event) bool { return false }},
 		"crowd": {[]string{"ShardpilotQueueContended", "ShardpilotStepPendingTooLong", "ShardpilotProbeSlowed", "ShardpilotChangeHarmful", "ShardpilotChangeIneffective"},
 			func(e *control.Event) bool {
@@ -120,7 +125,7 @@ func newScene(t *testing.T) *scene {
 				select {
 				case <-tick.C:
 					e := r.event(time.Now())
-					e.Leader = leader
+					e.Leader, e.Snapshot.Problems = leader, nil
 					r.events++
 					if s.trouble.Load() && r.events > 2 && r.fault != nil && !r.fault(&e) {
 						continue
