@@ -76,7 +76,7 @@ func free(path string) int64 {
 	if syscall.Statfs(path, &at) != nil {
 		return 0
 	}
-	return int64(at.Bavail) * int64(at.Bsize)
+	return int64(at.Bavail) * int64(at.Bsize) //nolint:unconvert // the size is 32 bits wide on darwin
 }
 
 // kept opens or makes a folder whose data stays, and for root gives it to the
