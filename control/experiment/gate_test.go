@@ -3,6 +3,7 @@ package experiment
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -156,6 +157,8 @@ func TestTheLatencyLineKnowsWhatIsNoDifference(t *testing.T) {
 		v := Judge([]Result{own, madeUp("idle", 1, 1, 10, tc.static)}, FullMargins())
 		if l := lineOf(t, v, "idle", MetricP99); l.Standing != tc.want {
 			t.Errorf("%v against %v ms: %+v", tc.own, tc.static, l)
+		} else if want := max(1.10, (tc.static+2)/tc.static); tc.own > 1.10*tc.static && math.Abs(l.Limit-want) > 0.01*want {
+			t.Errorf("%v against %v ms: the limit is %v, want %v", tc.own, tc.static, l.Limit, want)
 		}
 	}
 }

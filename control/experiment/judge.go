@@ -159,9 +159,9 @@ func (v *Verdict) latency(m Margins, l Line, p, q float64) {
 		l.Value, l.Standing = 0, Missing
 		v.Lines = append(v.Lines, l)
 		return
-	case p > m.P99*q && p-q <= m.P99SlackS:
-		l.Limit = l.Value
-		l.Detail += fmt.Sprintf("; within %s ms, which counts as equal", short(1000*m.P99SlackS))
+	case p > m.P99*q && m.P99*q < q+m.P99SlackS:
+		l.Limit = over(q+m.P99SlackS, q)
+		l.Detail += fmt.Sprintf("; up to %s ms more count as equal", short(1000*m.P99SlackS))
 	}
 	v.line(m, l)
 }
