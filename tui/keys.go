@@ -147,7 +147,11 @@ func (m *Model) press(key string) Effect {
 			return b.do(m)
 		}
 	}
-	if m.opt.ReadOnly && slices.ContainsFunc(actionBindings(), func(b binding) bool { return b.works(m.screen) && slices.Contains(b.keys, key) }) {
+	acts := slices.ContainsFunc(actionBindings(), func(b binding) bool { return b.works(m.screen) && slices.Contains(b.keys, key) })
+	switch {
+	case acts && m.tape != nil:
+		m.say("this is a recording: nothing can be done from it")
+	case acts && m.opt.ReadOnly:
 		m.say("read-only: nothing is changed from here; start without --read-only to act")
 	}
 	return Effect{}

@@ -24,8 +24,11 @@ type Tape interface {
 	// that charts need from before it, valid during the call, and then the event;
 	// when that is a failure, the newest before it with a snapshot comes first.
 	Seek(at time.Time, see func(*control.Reading)) (events []control.Event, now time.Time, err error)
-	// Next is the following event, io.EOF at the end.
+	// Next is the following event, io.EOF at the end. What cannot be read is
+	// passed over.
 	Next() (ev control.Event, now time.Time, err error)
+	// Lost is how much time could not be read, of what was read since Seek.
+	Lost() time.Duration
 }
 
 // fastest is the highest speed of a replay.
@@ -45,6 +48,8 @@ type replay struct {
 	over     bool      // it stands at the end
 	speed    int
 	drawn    time.Time // wall clock
+	torn     bool      // its last line
+	gaps     bool      // a part that cannot be read was met
 }
 
 // move is what a key asks of the deck; nil fields stay.
@@ -62,6 +67,7 @@ type tapeMsg struct {
 	at     time.Time
 	on     bool
 	over   bool
+	gap    time.Duration // so much before the events, or after them when it is a jump, cannot be read
 	err    error
 }
 
@@ -77,6 +83,7 @@ type deck struct {
 	at       time.Time
 	ahead    control.Event // the next event, when there is one
 	aheadAt  time.Time
+	aheadGap time.Duration // what cannot be read before it
 }
 
 func newDeck(t Tape, g *glyphs) *deck {
@@ -161,7 +168,10 @@ func (d *deck) take(m move) {
 	}
 	switch {
 	case m.at != nil:
-		d.seek(*m.at)
+		before := d.at
+		if d.seek(*m.at); m.at.After(before) && !d.at.After(before) { // into what cannot be read: past it
+			d.forth()
+		}
 	case m.step:
 		d.forth()
 	default:
@@ -189,7 +199,11 @@ func (d *deck) seek(at time.Time) {
 	}
 	d.at = now
 	d.load()
-	d.tell(tapeMsg{memory: mem, events: events})
+	gap := d.aheadGap
+	if !at.After(now) {
+		gap = 0 // it comes later
+	}
+	d.tell(tapeMsg{memory: mem, events: events, gap: gap})
 }
 
 // forth shows the next event.
@@ -198,16 +212,18 @@ func (d *deck) forth() {
 		d.tell(tapeMsg{})
 		return
 	}
-	ev := d.ahead
+	ev, gap := d.ahead, d.aheadGap
 	d.at = d.aheadAt
 	d.load()
-	d.tell(tapeMsg{events: []control.Event{ev}})
+	d.tell(tapeMsg{events: []control.Event{ev}, gap: gap})
 }
 
 // load reads the event after the present one.
 func (d *deck) load() {
 	var err error
+	lost := d.tape.Lost()
 	d.ahead, d.aheadAt, err = d.tape.Next()
+	d.aheadGap = d.tape.Lost() - lost
 	if d.over = err != nil; d.over && !errors.Is(err, io.EOF) {
 		d.tell(tapeMsg{err: err})
 	}
@@ -264,6 +280,7 @@ func (m *Model) withTape(t Tape) {
 		return m.tape.clock.In(now.Location())
 	}
 	if note := t.Note(); note != "" {
+		m.tape.torn = true
 		m.say(safe(note, m.g.ascii))
 	}
 }
@@ -278,6 +295,7 @@ func (m *Model) played(msg tapeMsg) {
 		return
 	}
 	jumped := msg.memory != nil
+	t.gaps = t.gaps || msg.gap > 0
 	if jumped {
 		m.memory, m.newest, m.failure, m.failed = msg.memory, nil, nil, time.Time{}
 	}
@@ -286,6 +304,13 @@ func (m *Model) played(msg tapeMsg) {
 	for _, ev := range msg.events {
 		t.clock = ev.At
 		m.Ingest(ev)
+	}
+	switch {
+	case msg.gap == 0:
+	case jumped:
+		m.say("from here on " + age(msg.gap) + " of the recording cannot be read; l and n pass over it")
+	default:
+		m.say("before this " + age(msg.gap) + " of the recording cannot be read")
 	}
 	if jumped && m.newest == nil {
 		m.picture = nil
@@ -310,11 +335,14 @@ func tapeBindings() []binding {
 			} else {
 				m.tape.speed = max(m.tape.speed/2, 1)
 			}
+			if !m.tape.on || m.tape.over { // else the header shows it
+				m.say(fmt.Sprintf("%s%d when it plays", m.g.times, m.tape.speed))
+			}
 			return Effect{tape: &move{speed: m.tape.speed}}
 		}
 	}
 	return []binding{
-		{keys: []string{" "}, show: "space", short: "play", help: "pause the replay, or go on", group: timeGroup, do: (*Model).playOrPause},
+		{keys: []string{" "}, show: "space", short: "play/pause", help: "pause the replay, or go on", group: timeGroup, do: (*Model).playOrPause},
 		{keys: []string{"l", "right"}, show: "h/l", short: "step", help: "a tick forth", group: timeGroup, do: func(m *Model) Effect { off := false; return Effect{tape: &move{step: true, on: &off}} }},
 		{keys: []string{"h", "left"}, help: "a tick back", group: timeGroup, do: func(m *Model) Effect {
 			off := false
@@ -388,5 +416,12 @@ func (m *Model) replayParts() []part {
 	if m.picture != nil {
 		when += " " + m.clock().In(m.opt.Now().Location()).Format("2006-01-02 15:04:05")
 	}
-	return []part{{badge(roleBanner, when), 0}, {text(roleStrong, how), 0}, {text(roleDim, where), 1}}
+	parts := []part{{badge(roleBanner, when), 0}, {text(roleStrong, how), 0}, {text(roleDim, where), 1}}
+	switch {
+	case t.gaps:
+		parts = append(parts, part{text(roleWarn, m.g.warn+" damaged"), 2})
+	case t.torn:
+		parts = append(parts, part{text(roleWarn, m.g.warn+" torn end"), 2})
+	}
+	return parts
 }

@@ -20,6 +20,8 @@ type film struct {
 	events []control.Event
 	at     int // of the next
 	marks  []time.Time
+	hole   [2]int // the first event that cannot be read, and the next that can; equal for none
+	lost   time.Duration
 }
 
 func newFilm(t *testing.T, seconds int) *film {
@@ -49,10 +51,15 @@ func newFilm(t *testing.T, seconds int) *film {
 func (f *film) Span() (from, to time.Time) { return f.events[0].At, f.events[len(f.events)-1].At }
 func (f *film) Marks() []time.Time         { return f.marks }
 func (f *film) Note() string               { return "" }
+func (f *film) Lost() time.Duration        { return f.lost }
 
 func (f *film) Next() (control.Event, time.Time, error) {
 	if f.at >= len(f.events) {
 		return control.Event{}, time.Time{}, io.EOF
+	}
+	if f.at == f.hole[0] && f.hole[0] < f.hole[1] {
+		f.lost += f.events[f.hole[1]].At.Sub(f.events[f.hole[0]-1].At)
+		f.at = f.hole[1]
 	}
 	f.at++
 	return f.events[f.at-1], f.events[f.at-1].At, nil
@@ -63,7 +70,10 @@ func (f *film) Seek(at time.Time, see func(*control.Reading)) ([]control.Event, 
 	if n < 0 {
 		n = len(f.events)
 	}
-	n = max(n, 1)
+	n, f.lost = max(n, 1), 0
+	if n > f.hole[0] && n <= f.hole[1] && f.hole[0] < f.hole[1] {
+		n = f.hole[0]
+	}
 	for i := 0; i < n-1; i++ {
 		if s := f.events[i].Snapshot; s != nil {
 			for k := range s.Readings {
@@ -269,6 +279,44 @@ func TestTheDeckPlaysToTheEnd(t *testing.T) {
 	if len(at) != 20 || !at[19].Equal(f.events[19].At) {
 		t.Errorf("%d events were shown, the last at %v", len(at), at)
 	}
+}
+
+// Keys that act are answered, and so is a speed that does not show yet.
+func TestARecordingSaysWhatItsKeysDoNotDo(t *testing.T) {
+	t.Parallel()
+	th := newTheatre(t, newFilm(t, 60))
+	for _, k := range actionKeys {
+		th.keys(k)
+		th.shows("nothing can be done from it")
+	}
+	th.keys("l", "+", "+")
+	th.shows("×4 when it plays")
+}
+
+// Where a recording is damaged keys go on: past what cannot be read, which is said.
+func TestADamagedPartIsPassedOver(t *testing.T) {
+	t.Parallel()
+	f := newFilm(t, 900)
+	f.hole = [2]int{150, 300} // the first change is in it
+	th := newTheatre(t, f)
+	before, after := f.events[149].At.Format("15:04:05"), f.events[300].At.Format("15:04:05")
+	th.keys("n")
+	th.shows(before)
+	th.shows("from here on 2m31 of the recording cannot be read")
+	th.keys("n")
+	th.shows(after)
+	th.shows("before this 2m31 of the recording cannot be read")
+	th.shows("damaged")
+	th.keys("n")
+	th.shows(f.marks[1].Format("15:04:05"))
+	th.keys("0", "L", "L", "L") // minutes, the third of them into it
+	th.shows(before)
+	th.keys("L")
+	th.shows(after)
+	th.keys("0", ">")
+	th.shows(f.events[600].At.Format("15:04:05"))
+	th.keys("<", "L", "L", "H")
+	th.shows(f.events[60].At.Format("15:04:05"))
 }
 
 // A key that is held while the tape is being sought loses nothing but the steps

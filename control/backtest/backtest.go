@@ -40,6 +40,8 @@ type Report struct {
 	Ticks   int       `json:"ticks"`
 	Missed  int       `json:"missed"`  // ticks that the recording lacks
 	Damaged int       `json:"damaged"` // stretches of it that cannot be read
+	LostS   float64   `json:"lost_s"`  // seconds that they take
+	Torn    bool      `json:"torn"`    // the last line is not whole
 	Changes []Change  `json:"changes"`
 	Check   Check     `json:"check"`
 	// Steps are what the log says was done or proposed from From on; Earlier is how

@@ -205,6 +205,8 @@ func TestAHoleInARecordingIsStridden(t *testing.T) {
 		p := r.Play()
 		if n := len(played(t, p)); n < 330 || n >= 400 || name == "overwritten" && p.Bad() == 0 {
 			t.Errorf("%s: %d events of 400, %d bad stretches", name, n, p.Bad())
+		} else if lost := int(p.Lost().Seconds()); p.Bad() > 0 && (lost < 400-n || lost > 400-n+2*p.Bad()) {
+			t.Errorf("%s: %d of 400 events, a second apart, and %d s are said to be lost", name, n, lost)
 		}
 		from, to := r.Span()
 		if to.Sub(from) != 399*time.Second {

@@ -21,6 +21,7 @@ type Player struct {
 	t     int64          // of the newest one that was given
 	ahead *control.Event // read, but not given yet
 	bad   int
+	gap   time.Duration // of what could not be read, together
 }
 
 // Play begins at the start.
@@ -34,6 +35,16 @@ func (r *Recording) from(at place) *Player {
 
 // Bad is how many stretches could not be read, of what was read so far.
 func (p *Player) Bad() int { return p.bad }
+
+// Lost is how much of the recording's time they take: from the event before each
+// to the one after it, or to the end.
+func (p *Player) Lost() time.Duration {
+	if !p.lost {
+		return p.gap
+	}
+	_, end := p.r.Span()
+	return p.gap + max(end.Sub(moment(p.read)), 0)
+}
 
 // At is when the newest event was, by the clock that Seek goes by.
 func (p *Player) At() time.Time { return moment(p.t) }
@@ -54,6 +65,7 @@ func (p *Player) Next() (control.Event, error) {
 
 // fetch reads up to the end of the next event.
 func (p *Player) fetch() error {
+	since, bad := p.read, p.bad
 	for {
 		b, _, err := p.lines.next()
 		if errors.Is(err, io.EOF) && p.part+1 < len(p.r.parts) {
@@ -79,7 +91,9 @@ func (p *Player) fetch() error {
 			p.bad++
 			p.dec = &decoder{light: p.dec.light, whole: p.dec.whole, queues: map[int]*seen{}}
 		case done && t >= p.read:
-			p.read = t
+			if p.read = t; p.bad > bad && since > 0 {
+				p.gap += time.Duration(t - since)
+			}
 			return nil
 		}
 	}

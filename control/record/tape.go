@@ -42,3 +42,6 @@ func (t *Tape) Note() string {
 
 // Bad is how many stretches could not be read, of what was read so far.
 func (t *Tape) Bad() int { return t.player.Bad() }
+
+// Lost is how much time those stretches take.
+func (t *Tape) Lost() time.Duration { return t.player.Lost() }

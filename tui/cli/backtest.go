@@ -29,7 +29,7 @@ func Backtest(w io.Writer, c Command) error {
 	if err != nil {
 		return err
 	}
-	if report.Damaged = play.Bad(); c.JSON {
+	if report.Damaged, report.LostS, report.Torn = play.Bad(), play.Lost().Seconds(), rec.Torn; c.JSON {
 		return Object(w, report)
 	}
 	_, err = io.WriteString(w, backtestPage(&report, h))
@@ -40,8 +40,15 @@ func backtestPage(r *backtest.Report, h record.Header) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, recorded by shardpilot %s: %s to %s, %d ticks\n", Safe(fmt.Sprintf("%s:%d/%s", h.Server.Host, h.Server.Port, h.Server.Name)),
 		Safe(h.Program), r.From.UTC().Format("2006-01-02 15:04:05Z"), clock(r.To), r.Ticks)
-	if r.Missed > 0 || r.Damaged > 0 {
-		fmt.Fprintf(&b, "%d ticks were missed, %d stretches cannot be read: what follows is without them\n", r.Missed, r.Damaged)
+	if r.Missed > 0 {
+		fmt.Fprintf(&b, "%s missed while it was made: what follows is without them\n", wasOrWere(r.Missed, "tick"))
+	}
+	if r.Damaged > 0 {
+		fmt.Fprintf(&b, "DAMAGED: %s of it, %.0f s, cannot be read. What happened there is missing below, and decisions after it can differ for that reason alone\n",
+			stretches(r.Damaged), r.LostS)
+	}
+	if r.Torn {
+		b.WriteString("its last line is torn, as after a crash; what came before it is there\n")
 	}
 	checkWords(&b, &r.Check)
 	fmt.Fprintf(&b, "\nwhat it did: %d steps\n", len(r.Steps))
@@ -73,6 +80,20 @@ func backtestPage(r *backtest.Report, h record.Header) string {
 		fmt.Fprintf(&b, "%d decisions were the same for another reason\n", r.Reasons)
 	}
 	return b.String()
+}
+
+func stretches(n int) string {
+	if n == 1 {
+		return "1 stretch"
+	}
+	return fmt.Sprintf("%d stretches", n)
+}
+
+func wasOrWere(n int, thing string) string {
+	if n == 1 {
+		return control.Plural(n, thing) + " was"
+	}
+	return control.Plural(n, thing) + " were"
 }
 
 func stepWord(s backtest.Step) string {

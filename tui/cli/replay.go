@@ -47,7 +47,8 @@ func replayLines(ctx context.Context, w, notes io.Writer, tape *record.Tape, asJ
 		ev, _, err := tape.Next()
 		if errors.Is(err, io.EOF) {
 			if n := tape.Bad(); n > 0 {
-				_, _ = fmt.Fprintf(notes, "shardpilot: %d stretches of the recording could not be read and were left out\n", n)
+				_, _ = fmt.Fprintf(notes, "shardpilot: %s of the recording, %.0f s, could not be read; what happened there is missing\n",
+					stretches(n), tape.Lost().Seconds())
 			}
 			return nil
 		}
