@@ -2,6 +2,7 @@ package control
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 )
@@ -195,26 +196,35 @@ func (b BadFields) fault() error {
 	return &Fault{Kind: FaultUsage, What: "policy: " + b.Error(), Err: b}
 }
 
+// least is a lower bound in words; one that is a little above a round number
+// leaves that number out.
+func least(low float64) string {
+	if round := math.Round(low*1e6) / 1e6; round < low {
+		return fmt.Sprintf("above %g", round)
+	}
+	return fmt.Sprintf("%g", low)
+}
+
 func (p Policy) bad() (bad BadFields) {
 	length := func(name string, v, low, high time.Duration) {
 		if v < low || v > high {
 			bad = append(bad, fmt.Sprintf("%s is %v, must be %v to %v", name, v, low, high))
 		}
 	}
-	number := func(name string, v, low, high float64) {
+	number := func(name string, v, low, high float64, because ...string) {
 		if !(v >= low && v <= high) {
-			bad = append(bad, fmt.Sprintf("%s is %g, must be %g to %g", name, v, low, high))
+			bad = append(bad, fmt.Sprintf("%s is %g, must be %s to %g%s", name, v, least(low), high, strings.Join(because, "")))
 		}
 	}
 	const day, tiny = 24 * time.Hour, 1e-9
 	length("Period", p.Period, 50*time.Millisecond, time.Minute)
 	length("Batch", p.Batch, p.Period, max(p.GrowWindow/minBatches, p.Period))
 	length("GrowWindow", p.GrowWindow, minBatches*p.Batch, time.Hour)
-	number("GrowShare", p.GrowShare, p.ShrinkShare+tiny, 1)
+	number("GrowShare", p.GrowShare, p.ShrinkShare+tiny, 1, ", above ShrinkShare")
 	number("GrowWaiters", p.GrowWaiters, 0, 1000)
 	length("FastWindow", p.FastWindow, 1, p.GrowWindow)
-	number("FastShare", p.FastShare, p.GrowShare, 1)
-	number("FastWaiters", p.FastWaiters, p.GrowWaiters, 1000)
+	number("FastShare", p.FastShare, p.GrowShare, 1, ", no less than GrowShare")
+	number("FastWaiters", p.FastWaiters, p.GrowWaiters, 1000, ", no less than GrowWaiters")
 	number("GrowGain", p.GrowGain, 0, 1)
 	number("NotifyShare", p.NotifyShare, tiny, 1)
 	number("StuckShare", p.StuckShare, tiny, 1)
@@ -223,7 +233,7 @@ func (p Policy) bad() (bad BadFields) {
 	length("ShrinkWindow", p.ShrinkWindow, p.GrowWindow, day)
 	number("ShrinkShare", p.ShrinkShare, tiny, 1)
 	length("ShrinkSlice", p.ShrinkSlice, 1, p.ShrinkWindow)
-	number("SliceShare", p.SliceShare, p.ShrinkShare, 1)
+	number("SliceShare", p.SliceShare, p.ShrinkShare, 1, ", no less than ShrinkShare")
 	number("RateFloor", p.RateFloor, 0, 1)
 	number("ShrinkBusy", p.ShrinkBusy, tiny, 1)
 	length("GrowCooldown", p.GrowCooldown, 0, 7*day)
@@ -239,8 +249,8 @@ func (p Policy) bad() (bad BadFields) {
 	length("SettleLimit", p.SettleLimit, p.Settle, day)
 	length("VerifyWindow", p.VerifyWindow, p.Batch, p.GrowWindow)
 	number("KeptWait", p.KeptWait, 0, p.WeakWait)
-	number("KeptRate", p.KeptRate, p.WeakRate, 1)
-	number("WeakWait", p.WeakWait, p.KeptWait, 1)
+	number("KeptRate", p.KeptRate, p.WeakRate, 1, ", no less than WeakRate")
+	number("WeakWait", p.WeakWait, p.KeptWait, 1, ", no less than KeptWait")
 	number("WeakRate", p.WeakRate, 0, p.KeptRate)
 	length("WeakHold", p.WeakHold, 0, 30*day)
 	length("IneffectiveHold", p.IneffectiveHold, 0, 30*day)

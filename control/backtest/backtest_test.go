@@ -211,7 +211,7 @@ func TestStepsFromBeforeTheRecordingAreOnlyCounted(t *testing.T) {
 func TestBadThresholdsAreRefused(t *testing.T) {
 	t.Parallel()
 	for set, says := range map[string]string{
-		"GrowShare": "sets nothing", "GrowShares=1": "no threshold", "GrowShare=x": "it is a number", "GrowShare=2": "must be", "GrowWindow=5": "a duration",
+		"GrowShare": "sets nothing", "GrowShares=1": "no threshold", "GrowShare=x": "it is a number", "GrowShare=NaN": "it is a number", "GrowShare=Inf": "it is a number", "GrowShare=0.9": "no less than GrowShare", "GrowShare=-1": "must be above 0.05", "GrowShare=2": "must be", "GrowWindow=5": "a duration",
 		"Reversals=1.5": "whole number", "max=65": "2 to 64", "FastShare=0.1": "must be",
 	} {
 		_, err := ParseChanges(control.DefaultPolicy(), 1, []string{set})

@@ -3,6 +3,7 @@ package backtest
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -112,7 +113,7 @@ func parseAs(t reflect.Type, pace float64, value string) (reflect.Value, error) 
 		return reflect.ValueOf(n), nil
 	default:
 		f, err := strconv.ParseFloat(value, 64)
-		if err != nil {
+		if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 			return reflect.Value{}, errors.New("it is a number; shares are 0 to 1")
 		}
 		return reflect.ValueOf(f), nil

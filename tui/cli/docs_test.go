@@ -194,11 +194,15 @@ func rangeOf(t *testing.T, field int, name string) string {
 	return ""
 }
 
-// sameRange compares "above 0 to 1" with "1e-09 to 1", and "10s to 1h" with
-// "10s to 1h0m0s".
+// sameRange compares "above 0 to 1" with "above 0 to 1, below that", and "10s to
+// 1h" with "10s to 1h0m0s".
 func sameRange(written, real string) error {
+	bounds, _, _ := strings.Cut(real, ", ")
+	if strings.HasPrefix(written, "above ") != strings.HasPrefix(bounds, "above ") {
+		return fmt.Errorf("the page says %q, the range is %q", written, real)
+	}
 	low, high, _ := strings.Cut(strings.TrimPrefix(written, "above "), " to ")
-	wantLow, wantHigh, _ := strings.Cut(real, " to ")
+	wantLow, wantHigh, _ := strings.Cut(strings.TrimPrefix(bounds, "above "), " to ")
 	for _, pair := range [][2]string{{low, wantLow}, {high, wantHigh}} {
 		got, err1 := amount(pair[0])
 		want, err2 := amount(pair[1])
