@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"shardpilot/control"
@@ -108,7 +109,11 @@ func (f Folder) Publish(title string, book Book, v Verdict) error {
 	if err != nil {
 		return err
 	}
-	files := map[string][]byte{tableFile: table, reportFile: Report(title, book.Facts, book.Results, v)}
+	facts := append(slices.Clone(book.Facts), Fact{"Runs of the controller", book.Plan.runWords()})
+	if again := book.againWords(); again != "" {
+		facts = append(facts, Fact{"Measured again", again})
+	}
+	files := map[string][]byte{tableFile: table, reportFile: Report(title, facts, book.Results, v)}
 	for _, shape := range shapesOf(book.Results) {
 		files[ChartName(shape)] = Chart(shape, book.Results)
 	}

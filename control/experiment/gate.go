@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -47,12 +48,14 @@ func (g Gate) Run(ctx context.Context, book Book) (Book, Verdict, error) {
 // seed, those runs alone count, or all of them together when the plan pools them.
 // Rounds that were cut short do not count.
 func (b Book) Verdict() Verdict {
-	return Judge(slices.DeleteFunc(slices.Clone(b.Results), func(r Result) bool {
+	v := Judge(slices.DeleteFunc(slices.Clone(b.Results), func(r Result) bool {
 		if b.further(r.Seed) {
 			return !b.whole(r.Shape, r.Seed)
 		}
 		return !b.Plan.Pool && b.rounds(r.Shape) > 0
 	}), b.Plan.Margins)
+	v.Part = b.Plan.Part()
+	return v
 }
 
 // further says whether a seed is that of a round after the plan's.
@@ -76,6 +79,36 @@ func (b Book) rounds(shape string) int {
 		n++
 	}
 	return n
+}
+
+// againWords says which shapes were measured once more, and what that counts for.
+func (b Book) againWords() string {
+	var list []string
+	for _, shape := range shapesOf(b.Results) {
+		if n := b.rounds(shape); n > 0 {
+			list = append(list, fmt.Sprintf("%s ×%d", shape, n))
+		}
+	}
+	switch {
+	case len(list) == 0:
+		return ""
+	case b.Plan.Pool:
+		return strings.Join(list, ", ") + "; a line had failed, and all rounds count together"
+	}
+	return strings.Join(list, ", ") + "; a line had failed, and the last round counts"
+}
+
+// runWords says how long the controller's runs are, and at which pace.
+func (p Plan) runWords() string {
+	var list []string
+	for _, shape := range p.Shapes {
+		words := fmt.Sprintf("%s %d s", shape, p.length(shape, Setting{}))
+		if pace := p.pace(shape); pace > 1 {
+			words += fmt.Sprintf(" at pace %g", pace)
+		}
+		list = append(list, words)
+	}
+	return strings.Join(list, ", ")
 }
 
 // seed is that of the nth further round, from 0.

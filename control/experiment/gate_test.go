@@ -3,8 +3,10 @@ package experiment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -99,6 +101,37 @@ func TestRoundsOfAFullCampaignCountTogether(t *testing.T) {
 		if _, again, err := gate.Run(context.Background(), book); err != nil || again.Passed != tc.passed || len(bench.ran) != tc.runs {
 			t.Errorf("%s: a finished campaign was played again: %d runs", name, len(bench.ran))
 		}
+		if words, rounds := book.againWords(), (tc.runs-6)/2; rounds == 0 && words != "" || rounds > 0 && !strings.Contains(words, fmt.Sprintf("steady ×%d; a line had failed, and all rounds count together", rounds)) {
+			t.Errorf("%s: %d further rounds are told as %q", name, rounds, words)
+		}
+	}
+}
+
+// TestAVerdictSaysOfWhatPartOfTheGateItIs: less of anything is not the gate.
+func TestAVerdictSaysOfWhatPartOfTheGateItIs(t *testing.T) {
+	for _, whole := range []Plan{FullPlan(), QuickPlan(), SimulatedPlan()} {
+		if part := whole.Part(); part != "" {
+			t.Errorf("the whole is told as %s", part)
+		}
+		more := whole
+		more.Seeds = []uint64{1, 2, 3}
+		if part := more.Part(); part != "" {
+			t.Errorf("more than the whole is told as %s", part)
+		}
+		for want, less := range map[string]func(*Plan){
+			"of the shapes idle":    func(p *Plan) { p.Shapes = []string{"idle"} },
+			"of the fixed counts 2": func(p *Plan) { p.Static = []int{2} },
+			"in shorter runs":       func(p *Plan) { p.Seconds, p.Lengths = 5, nil },
+		} {
+			p := whole
+			if less(&p); p.Part() != want {
+				t.Errorf("told as %q, want %q", p.Part(), want)
+			}
+		}
+	}
+	p := FullPlan()
+	if p.Pace = 10; p.Part() != "at another pace" {
+		t.Errorf("another pace is told as %q", p.Part())
 	}
 }
 

@@ -38,6 +38,8 @@ type Verdict struct {
 	Lines  []Line `json:"lines"`
 	// Best is the static setting that each shape was held against.
 	Best map[string]int `json:"best"`
+	// Part says in what the plan was less than the gate, "" when it was the whole.
+	Part string `json:"part"`
 }
 
 // Err is nil for a gate that is passed, and otherwise a *control.Fault.

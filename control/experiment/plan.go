@@ -1,5 +1,11 @@
 package experiment
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // Paces of the campaigns on a server.
 const (
 	// fullPace is as fast as all rules but the fast path can live with: a run is
@@ -51,6 +57,36 @@ func QuickPlan() Plan {
 		Lengths: map[string]Length{"steady": {Static: 10, Own: 24}, "bursty": moving, "ramp": moving, "sine": moving},
 		Counts:  map[string][]int{"steady": {1, 4}, "skewed": {1}, "notify": {1}, "idle": {1}, "stuck": {1}},
 	}
+}
+
+// Part says in what a plan is less than the gate of its kind, "" when it is the
+// whole of it.
+func (p Plan) Part() string {
+	whole := FullPlan()
+	switch {
+	case p.Quick:
+		whole = QuickPlan()
+	case p.Pace == 0:
+		whole = SimulatedPlan()
+	}
+	var less []string
+	if missing(whole.Shapes, p.Shapes) {
+		less = append(less, "of the shapes "+strings.Join(p.Shapes, ", "))
+	}
+	if missing(whole.Static, p.Static) {
+		less = append(less, "of the fixed counts "+strings.Trim(strings.Join(strings.Fields(fmt.Sprint(p.Static)), ", "), "[]"))
+	}
+	if slices.ContainsFunc(p.Shapes, func(s string) bool { return p.length(s, Setting{}) < whole.length(s, Setting{}) }) {
+		less = append(less, "in shorter runs")
+	}
+	if slices.ContainsFunc(p.Shapes, func(s string) bool { return p.pace(s) != whole.pace(s) }) {
+		less = append(less, "at another pace")
+	}
+	return strings.Join(less, "; ")
+}
+
+func missing[T comparable](all, some []T) bool {
+	return slices.ContainsFunc(all, func(one T) bool { return !slices.Contains(some, one) })
 }
 
 // SimulatedPlan is the full gate on the simulator: two days of each.

@@ -62,7 +62,14 @@ func verdict(b *strings.Builder, v Verdict) {
 	default:
 		fmt.Fprintf(b, "**The gate is not passed**: %d of %d lines fail.\n\n", failed, len(v.Lines))
 	}
-	if cannot > 0 {
+	if v.Part != "" {
+		fmt.Fprintf(b, "This was a part of the gate, %s.\n\n", cell(v.Part))
+	}
+	switch cannot {
+	case 0:
+	case 1:
+		b.WriteString("One line is missed for a known reason; it is listed with it and fails nothing.\n\n")
+	default:
 		fmt.Fprintf(b, "%d lines are missed for a known reason; they are listed with it and fail nothing.\n\n", cannot)
 	}
 	b.WriteString("| shape | line | value | limit | | |\n|---|---|---:|---:|---|---|\n")

@@ -69,7 +69,10 @@ type campaign struct {
 const redrawEvery = time.Second
 
 func (p *campaign) begin(have int, folder experiment.Folder) {
-	if have > 0 {
+	switch {
+	case have >= p.total:
+		p.say(fmt.Sprintf("%s holds all %d runs of this campaign already; another --out measures anew", folder, have))
+	case have > 0:
 		p.say(fmt.Sprintf("going on with %s, which holds %d runs", folder, have))
 	}
 	if !p.terminal {
@@ -197,6 +200,7 @@ type verdictLine struct {
 	Type   string         `json:"type"`
 	Passed bool           `json:"passed"`
 	Best   map[string]int `json:"best"`
+	Part   string         `json:"part"`
 }
 
 // Verdict prints the gate's lines and what they come to.
@@ -208,7 +212,7 @@ func Verdict(w io.Writer, v experiment.Verdict, asJSON bool) error {
 				return err
 			}
 		}
-		return enc.Encode(verdictLine{"verdict", v.Passed, v.Best})
+		return enc.Encode(verdictLine{"verdict", v.Passed, v.Best, v.Part})
 	}
 	var b strings.Builder
 	for _, l := range v.Lines {
@@ -226,6 +230,9 @@ func Verdict(w io.Writer, v experiment.Verdict, asJSON bool) error {
 	words := "the gate is passed"
 	if !v.Passed {
 		words = "the gate is not passed"
+	}
+	if v.Part != "" {
+		words += "\nthis was a part of the gate, " + Safe(v.Part)
 	}
 	_, err := io.WriteString(w, b.String()+"\n"+words+"\n")
 	return err

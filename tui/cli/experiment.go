@@ -52,6 +52,12 @@ func checkExperiment(c Command, set *pflag.FlagSet) error {
 		return bad("--settings must be %d to %d each", control.MinShards, control.MaxShards)
 	case len(e.Settings) != len(slices.Compact(slices.Sorted(slices.Values(e.Settings)))):
 		return bad("--settings names a count twice")
+	case set.Changed("settings") && len(e.Settings) == 0:
+		return bad("--settings names no count")
+	case set.Changed("shapes") && len(e.Shapes) == 0:
+		return bad("--shapes names no shape")
+	case len(e.Shapes) != len(slices.Compact(slices.Sorted(slices.Values(e.Shapes)))):
+		return bad("--shapes names a shape twice")
 	}
 	for _, name := range e.Shapes {
 		if _, err := experiment.ShapeNamed(name); err != nil {
