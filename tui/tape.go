@@ -27,8 +27,9 @@ type Tape interface {
 	// Next is the following event, io.EOF at the end. What cannot be read is
 	// passed over.
 	Next() (ev control.Event, now time.Time, err error)
-	// Lost is how much time could not be read, of what was read since Seek.
-	Lost() time.Duration
+	// Gap is how much time could not be read before the event that Next gave
+	// last, or before the end.
+	Gap() time.Duration
 }
 
 // fastest is the highest speed of a replay.
@@ -221,9 +222,8 @@ func (d *deck) forth() {
 // load reads the event after the present one.
 func (d *deck) load() {
 	var err error
-	lost := d.tape.Lost()
 	d.ahead, d.aheadAt, err = d.tape.Next()
-	d.aheadGap = d.tape.Lost() - lost
+	d.aheadGap = d.tape.Gap()
 	if d.over = err != nil; d.over && !errors.Is(err, io.EOF) {
 		d.tell(tapeMsg{err: err})
 	}

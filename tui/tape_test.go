@@ -21,7 +21,7 @@ type film struct {
 	at     int // of the next
 	marks  []time.Time
 	hole   [2]int // the first event that cannot be read, and the next that can; equal for none
-	lost   time.Duration
+	gap    time.Duration
 }
 
 func newFilm(t *testing.T, seconds int) *film {
@@ -51,14 +51,15 @@ func newFilm(t *testing.T, seconds int) *film {
 func (f *film) Span() (from, to time.Time) { return f.events[0].At, f.events[len(f.events)-1].At }
 func (f *film) Marks() []time.Time         { return f.marks }
 func (f *film) Note() string               { return "" }
-func (f *film) Lost() time.Duration        { return f.lost }
+func (f *film) Gap() time.Duration         { return f.gap }
 
 func (f *film) Next() (control.Event, time.Time, error) {
+	f.gap = 0
 	if f.at >= len(f.events) {
 		return control.Event{}, time.Time{}, io.EOF
 	}
 	if f.at == f.hole[0] && f.hole[0] < f.hole[1] {
-		f.lost += f.events[f.hole[1]].At.Sub(f.events[f.hole[0]-1].At)
+		f.gap = f.events[f.hole[1]].At.Sub(f.events[f.hole[0]-1].At)
 		f.at = f.hole[1]
 	}
 	f.at++
@@ -70,7 +71,7 @@ func (f *film) Seek(at time.Time, see func(*control.Reading)) ([]control.Event, 
 	if n < 0 {
 		n = len(f.events)
 	}
-	n, f.lost = max(n, 1), 0
+	n, f.gap = max(n, 1), 0
 	if n > f.hole[0] && n <= f.hole[1] && f.hole[0] < f.hole[1] {
 		n = f.hole[0]
 	}

@@ -212,6 +212,32 @@ func TestAHoleInARecordingIsStridden(t *testing.T) {
 		if to.Sub(from) != 399*time.Second {
 			t.Errorf("%s: it spans %v", name, to.Sub(from))
 		}
+		tape, gaps := r.Tape(), time.Duration(0)
+		for err := error(nil); err == nil; {
+			_, _, err = tape.Next()
+			gaps += tape.Gap()
+		}
+		if gaps != p.Lost() {
+			t.Errorf("%s: gaps of %v, and %v are lost", name, gaps, p.Lost())
+		}
+		// Where a jump lands before what cannot be read, what follows says so.
+		told := 0
+		for at := 180; at < 260; at += 5 {
+			_, now, err := tape.Seek(from.Add(time.Duration(at)*time.Second), func(*control.Reading) {})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			_, next, err := tape.Next()
+			if hole := next.Sub(now); err != nil || hole > 5*time.Second && p.Bad() > 0 && tape.Gap() != hole || hole <= time.Second && tape.Gap() != 0 {
+				t.Errorf("%s: from %v to %v, and a gap of %v is told, %v", name, now, next, tape.Gap(), err)
+			}
+			if tape.Gap() > 0 {
+				told++
+			}
+		}
+		if p.Bad() > 0 && told == 0 {
+			t.Errorf("%s: no jump into the hole was told of it", name)
+		}
 		if p, _, err := r.Seek(to.Add(-10*time.Second), func(*control.Reading) {}); err != nil || !p.At().Equal(to.Add(-10*time.Second)) {
 			t.Errorf("%s: seeking failed: %v", name, err)
 		}

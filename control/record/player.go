@@ -22,6 +22,7 @@ type Player struct {
 	ahead *control.Event // read, but not given yet
 	bad   int
 	gap   time.Duration // of what could not be read, together
+	hole  time.Duration // the part of it before the event that was read last, or before the end
 }
 
 // Play begins at the start.
@@ -46,6 +47,10 @@ func (p *Player) Lost() time.Duration {
 	return p.gap + max(end.Sub(moment(p.read)), 0)
 }
 
+// Gap is how much time could not be read before the event that Next gave last,
+// or before the end.
+func (p *Player) Gap() time.Duration { return p.hole }
+
 // At is when the newest event was, by the clock that Seek goes by.
 func (p *Player) At() time.Time { return moment(p.t) }
 
@@ -66,6 +71,7 @@ func (p *Player) Next() (control.Event, error) {
 // fetch reads up to the end of the next event.
 func (p *Player) fetch() error {
 	since, bad := p.read, p.bad
+	p.hole = 0
 	for {
 		b, _, err := p.lines.next()
 		if errors.Is(err, io.EOF) && p.part+1 < len(p.r.parts) {
@@ -75,6 +81,9 @@ func (p *Player) fetch() error {
 			continue
 		}
 		if err != nil {
+			if p.lost {
+				p.hole = p.Lost() - p.gap
+			}
 			if !errors.Is(err, io.EOF) {
 				err = unreadable(p.r.parts[p.part].name, "cannot be read: "+err.Error(), "copy it from where it was made again")
 			}
@@ -92,7 +101,8 @@ func (p *Player) fetch() error {
 			p.dec = &decoder{light: p.dec.light, whole: p.dec.whole, queues: map[int]*seen{}}
 		case done && t >= p.read:
 			if p.read = t; p.bad > bad && since > 0 {
-				p.gap += time.Duration(t - since)
+				p.hole = time.Duration(t - since)
+				p.gap += p.hole
 			}
 			return nil
 		}

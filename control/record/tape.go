@@ -45,3 +45,7 @@ func (t *Tape) Bad() int { return t.player.Bad() }
 
 // Lost is how much time those stretches take.
 func (t *Tape) Lost() time.Duration { return t.player.Lost() }
+
+// Gap is how much time could not be read before the event that Next gave last,
+// or before the end.
+func (t *Tape) Gap() time.Duration { return t.player.Gap() }
