@@ -714,10 +714,16 @@ func set(ctx context.Context, cmd cli.Command) error {
 	if err != nil {
 		return err
 	}
-	if cmd.Act.ChangesCount() && !cmd.Act.Force {
-		fmt.Fprintf(os.Stderr, "looking at %s for up to %d s, for figures that the change is compared with\n", tui.Safe(cmd.Act.Queue), cli.SetLooks)
+	said := false
+	enough := func(d control.Decision, looks int) bool {
+		can := cmd.Act.CanCompare(d, looks)
+		if !can && !said {
+			said = true
+			fmt.Fprintf(os.Stderr, "looking at %s for %d s, for figures that the change is compared with\n", tui.Safe(cmd.Act.Queue), cli.SetLooks)
+		}
+		return can
 	}
-	return byHand(ctx, cmd, cfg, cmd.Act.CanCompare, func(ctx context.Context, r *loop.Runner, e control.Event, now control.Decision) error {
+	return byHand(ctx, cmd, cfg, enough, func(ctx context.Context, r *loop.Runner, e control.Event, now control.Decision) error {
 		if err := cmd.Agree(ctx, cmd.Act.Consequences(cli.Place(e), now.From, now.Undo)); err != nil {
 			return err
 		}

@@ -55,16 +55,13 @@ func CanJudge(d control.Decision, looks int) bool {
 const SetLooks = 5
 
 // CanCompare says whether enough of a queue was seen for a change of its count
-// to be judged by. Forced, nothing is waited for.
+// to be judged by. Nothing is waited for when it is forced, or will be refused.
 func (a Act) CanCompare(d control.Decision, looks int) bool {
-	if a.Force || !a.changes(d) {
+	if a.Force || !a.changes(d) || a.Pin > 0 && d.Policy.Max > 0 && a.Pin > d.Policy.Max {
 		return true
 	}
 	return looks >= SetLooks && d.Evidence.EnqueueRate.OK() || looks >= 2*SetLooks
 }
-
-// ChangesCount says whether a may write a shard count.
-func (a Act) ChangesCount() bool { return a.Undo || a.given() > 0 }
 
 // given is the count that a asks for, 0 for none.
 func (a Act) given() int { return max(a.Manual, a.Pin, a.Override) }

@@ -55,7 +55,7 @@ func TestAChangeByHandIsSeenComing(t *testing.T) {
 		looks int
 	}{
 		{Act{Override: 4}, measured, SetLooks}, {Act{Override: 4}, silent, 2 * SetLooks}, {Act{Override: 2}, silent, 1}, {Act{Override: 4, Force: true}, silent, 1},
-		{Act{Pin: 4}, measured, SetLooks}, {Act{Pin: 2}, silent, 1}, {Act{Manual: 1}, measured, SetLooks}, {Act{Undo: true}, measured, SetLooks},
+		{Act{Pin: 4}, measured, SetLooks}, {Act{Pin: 8}, control.Decision{From: 2, Policy: control.QueuePolicy{Max: 4}}, 1}, {Act{Pin: 2}, silent, 1}, {Act{Manual: 1}, measured, SetLooks}, {Act{Undo: true}, measured, SetLooks},
 		{Act{Undo: true}, control.Decision{From: 2}, 1}, {Act{Unpin: true}, silent, 1}, {Act{Auto: true, Max: 8}, silent, 1}, {Act{PauseUp: true}, silent, 1},
 	} {
 		looks := 1
