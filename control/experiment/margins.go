@@ -61,6 +61,7 @@ func QuickMargins() Margins {
 		Exception{Shape: "sine", Metrics: speed, Why: brief},
 		Exception{Shape: "notify", Metrics: append([]Metric{MetricShardHours, MetricSteps}, speed...), Why: brief},
 		Exception{Shape: "skewed", Metrics: []Metric{MetricShardHours, MetricSteps}, Why: brief},
+		Exception{Shape: "stuck", Metrics: []Metric{MetricShardHours}, Why: "at this pace the stuck transaction is over soon after it has been found out"},
 	)}
 }
 
